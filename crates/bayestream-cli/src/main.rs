@@ -1,0 +1,2 @@
+//! The `bayestream` command.
+fn main() {}

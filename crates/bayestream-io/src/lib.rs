@@ -1,0 +1,1 @@
+//! Sources and sinks: rows in, tables and model files out.

@@ -1,0 +1,1 @@
+//! Reproduction of the tables and figures of the papers.

@@ -1,0 +1,1 @@
+//! Charts as SVG, PNG and self-contained HTML.

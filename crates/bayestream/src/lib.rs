@@ -1,0 +1,1 @@
+//! The library: models, with no I/O, no clock, no global random numbers and no threads of its own.
