@@ -3,6 +3,7 @@
 //! A full Gaussian is the same in any frame; priors, variance floors and conditioning are not. With the frame,
 //! columns at scale 1e12 and 1e-12 meet the same constants.
 
+use crate::structure::Component;
 use serde::{Deserialize, Serialize};
 
 /// Which scale the frame divides by.
@@ -50,9 +51,9 @@ impl Frame {
         if scaling == Scaling::Common {
             let largest = (0..n_columns).filter(|&j| varies[j]).map(|j| scale[j]).fold(0.0, f64::max);
             let common = if largest > 0.0 {
-                let (ss, n) = (0..n_columns).filter(|&j| varies[j]).fold((0.0, 0.0), |(ss, n), j| {
-                    (ss + (scale[j] / largest).powi(2), n + 1.0)
-                });
+                let (ss, n) = (0..n_columns)
+                    .filter(|&j| varies[j])
+                    .fold((0.0, 0.0), |(ss, n), j| (ss + (scale[j] / largest).powi(2), n + 1.0));
                 largest * f64::sqrt(ss / n)
             } else {
                 scale.iter().copied().fold(f64::MIN_POSITIVE, f64::max)
@@ -78,6 +79,45 @@ impl Frame {
         -self.scale.iter().map(|s| s.ln()).sum::<f64>()
     }
 
+    /// The same for the observed cells of one row only: a missing cell has no density and no unit.
+    pub fn log_jacobian_of(&self, row: &[f64]) -> f64 {
+        -self.scale.iter().zip(row).filter(|(_, v)| !v.is_nan()).map(|(s, _)| s.ln()).sum::<f64>()
+    }
+
+    /// The frame that changes nothing.
+    pub fn identity(n_columns: usize) -> Frame {
+        Frame { shift: vec![0.0; n_columns], scale: vec![1.0; n_columns] }
+    }
+
+    /// The frame in which a mixture, given in the data's own units, has mean zero and unit spread.
+    pub fn spanning(components: &[Component], n_columns: usize) -> Frame {
+        let mut frame = Frame::identity(n_columns);
+        for j in 0..n_columns {
+            let mean: f64 = components.iter().map(|c| c.weight * c.mean[j]).sum();
+            let largest = components
+                .iter()
+                .fold(0.0_f64, |m, c| m.max(c.covariance[j * n_columns + j].sqrt()).max((c.mean[j] - mean).abs()));
+            if largest > 0.0 && largest.is_finite() {
+                let var: f64 = components
+                    .iter()
+                    .map(|c| {
+                        let (sd, off) =
+                            (c.covariance[j * n_columns + j].sqrt() / largest, (c.mean[j] - mean) / largest);
+                        c.weight * (sd * sd + off * off)
+                    })
+                    .sum();
+                frame.scale[j] = largest * var.sqrt();
+            }
+            frame.shift[j] = mean;
+        }
+        frame
+    }
+
+    /// One cell in the data's own units.
+    pub fn cell_out(&self, column: usize, value: f64) -> f64 {
+        value * self.scale[column] + self.shift[column]
+    }
+
     /// A mean in the data's own units.
     pub fn mean_out(&self, mean: &[f64]) -> Vec<f64> {
         mean.iter().zip(&self.scale).zip(&self.shift).map(|((m, s), t)| m * s + t).collect()
@@ -92,9 +132,7 @@ impl Frame {
     /// The map from `self`'s frame to `other`'s: multiply by the first, then add the second.
     pub fn map_to(&self, other: &Frame) -> (Vec<f64>, Vec<f64>) {
         let factor: Vec<f64> = self.scale.iter().zip(&other.scale).map(|(a, b)| a / b).collect();
-        let offset = (0..self.n_columns())
-            .map(|j| (self.shift[j] - other.shift[j]) / other.scale[j])
-            .collect();
+        let offset = (0..self.n_columns()).map(|j| (self.shift[j] - other.shift[j]) / other.scale[j]).collect();
         (factor, offset)
     }
 }

@@ -36,8 +36,7 @@ impl<'a> Batch<'a> {
     /// Adds one weight per row: a row of weight 2 counts as two equal rows, of weight 0 as none.
     pub fn with_weights(self, weights: &'a [f64]) -> Result<Self, DataError> {
         if weights.len() != self.n_rows() {
-            let fault =
-                DataFault::WeightCount { n_weights: weights.len(), n_rows: self.n_rows() };
+            let fault = DataFault::WeightCount { n_weights: weights.len(), n_rows: self.n_rows() };
             return Err(DataError { row: 0, column: None, fault });
         }
         if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {

@@ -179,6 +179,22 @@ impl Gauss {
         }
     }
 
+    /// The covariance, row-major.
+    pub fn covariance(&self) -> Vec<f64> {
+        let d = self.mean.len();
+        let mut l = vec![0.0; d * d];
+        num::invert_lower(&self.whiten, d, &mut l);
+        let mut covariance = vec![0.0; d * d];
+        for i in 0..d {
+            for j in 0..=i {
+                let value: f64 = (0..=j).map(|r| l[i * d + r] * l[j * d + r]).sum();
+                covariance[i * d + j] = value;
+                covariance[j * d + i] = value;
+            }
+        }
+        covariance
+    }
+
     /// The precision, row-major.
     pub fn precision(&self) -> Vec<f64> {
         let d = self.mean.len();

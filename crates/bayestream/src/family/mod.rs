@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 
 /// A family of components with Gaussian densities.
-pub trait Family: Copy + Debug + Default + PartialEq + Serialize + DeserializeOwned + Send + Sync {
+pub trait Family: Copy + Debug + Default + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// Turns the covariance of a component's statistics (row-major, both triangles) into that of its density, given
     /// the effective number of rows behind it; returns the dimension of its principal subspace.
     fn shape(&self, covariance: &mut [f64], n_columns: usize, count: f64) -> usize;

@@ -59,8 +59,7 @@ fn choose_dim(values: &[f64], count: f64) -> usize {
     let d = values.len();
     let penalty_scale = count.max(1.0).ln() / 4.0;
     let score = |q: usize| {
-        let fit: f64 =
-            values[..q].iter().map(|v| v.ln()).sum::<f64>() + (d - q) as f64 * tail_mean(values, q).ln();
+        let fit: f64 = values[..q].iter().map(|v| v.ln()).sum::<f64>() + (d - q) as f64 * tail_mean(values, q).ln();
         let (d, q) = (d as f64, q as f64);
         -count / 2.0 * fit - (2.0 * d * q - q * q + q) * penalty_scale // [OFAB] (25)
     };

@@ -116,7 +116,10 @@ impl fmt::Display for MergeError {
         match self {
             MergeError::Nothing => write!(f, "there is no model to merge"),
             MergeError::Differ { what, first, other } => {
-                write!(f, "the models differ in {what}: `{first}` and `{other}`; only models of one stream can be merged")
+                write!(
+                    f,
+                    "the models differ in {what}: `{first}` and `{other}`; only models of one stream can be merged"
+                )
             }
             MergeError::Unsupported { reason } => write!(f, "{reason}"),
         }
@@ -170,18 +173,15 @@ impl fmt::Display for FormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FormatError::NotAModel => write!(f, "this is not a bayestream model file"),
-            FormatError::TooNew { found, newest } => write!(
-                f,
-                "the file has format {found}, this version reads up to {newest}; update bayestream"
-            ),
-            FormatError::CutShort { expected, found } => write!(
-                f,
-                "the file is cut short: {found} bytes of {expected}; use an earlier checkpoint or fit again"
-            ),
-            FormatError::Damaged => write!(
-                f,
-                "the file is damaged (its checksum does not match); use an earlier checkpoint or fit again"
-            ),
+            FormatError::TooNew { found, newest } => {
+                write!(f, "the file has format {found}, this version reads up to {newest}; update bayestream")
+            }
+            FormatError::CutShort { expected, found } => {
+                write!(f, "the file is cut short: {found} bytes of {expected}; use an earlier checkpoint or fit again")
+            }
+            FormatError::Damaged => {
+                write!(f, "the file is damaged (its checksum does not match); use an earlier checkpoint or fit again")
+            }
             FormatError::Invalid { reason } => write!(f, "the file does not hold a valid model: {reason}"),
         }
     }

@@ -40,11 +40,7 @@ impl Lanes {
     /// Takes over `rows` (row-major, `d` columns each), forgetting what was there and reusing its memory.
     pub fn load(&mut self, rows: &[f64], d: usize) {
         let n_rows = rows.len().checked_div(d).unwrap_or(0);
-        assert_eq!(
-            n_rows * d,
-            rows.len(),
-            "rows must be whole: a multiple of d values"
-        );
+        assert_eq!(n_rows * d, rows.len(), "rows must be whole: a multiple of d values");
         self.fill(n_rows, d, |row_ix| &rows[row_ix * d..(row_ix + 1) * d]);
     }
 
@@ -86,16 +82,11 @@ impl Lanes {
         self.n_rows = n_rows;
         self.n_columns = d;
         self.lines.clear();
-        self.lines
-            .resize(n_rows.next_multiple_of(HALF) / HALF * d, Line::default());
+        self.lines.resize(n_rows.next_multiple_of(HALF) / HALF * d, Line::default());
         let n_whole = self.n_padded() / LANES;
         for row_ix in 0..n_rows {
             let block_ix = row_ix / LANES;
-            let (lines_per_column, half) = if block_ix < n_whole {
-                (2, row_ix % LANES / HALF)
-            } else {
-                (1, 0)
-            };
+            let (lines_per_column, half) = if block_ix < n_whole { (2, row_ix % LANES / HALF) } else { (1, 0) };
             let start = block_ix * 2 * d + half;
             for (j, &value) in row(row_ix).iter().enumerate() {
                 self.lines[start + j * lines_per_column].0[row_ix % HALF] = value;

@@ -21,13 +21,7 @@ pub fn normalise_columns(
     n_rows: usize,
     log_total: &mut [f64],
 ) {
-    simd::fastest(NormaliseColumns::new(
-        log_joint,
-        n_components,
-        stride,
-        n_rows,
-        log_total,
-    ));
+    simd::fastest(NormaliseColumns::new(log_joint, n_components, stride, n_rows, log_total));
 }
 
 #[allow(missing_docs)]
@@ -45,13 +39,7 @@ pub(crate) mod portable {
         n_rows: usize,
         log_total: &mut [f64],
     ) {
-        simd::portable(NormaliseColumns::new(
-            log_joint,
-            n_components,
-            stride,
-            n_rows,
-            log_total,
-        ));
+        simd::portable(NormaliseColumns::new(log_joint, n_components, stride, n_rows, log_total));
     }
 }
 
@@ -67,11 +55,7 @@ impl Kernel for LogSumExp<'_> {
             top = if x > top { x } else { top };
         }
         if top == f64::INFINITY {
-            return if self.0.iter().any(|x| x.is_nan()) {
-                f64::NAN
-            } else {
-                top
-            };
+            return if self.0.iter().any(|x| x.is_nan()) { f64::NAN } else { top };
         }
         let shift = if top == f64::NEG_INFINITY { 0.0 } else { top };
         let (chunks, rest) = self.0.as_chunks::<8>();
@@ -108,13 +92,7 @@ impl<'a> NormaliseColumns<'a> {
         assert!(stride >= n_rows, "the stride must hold all rows");
         let log_joint = &mut log_joint[..n_components * stride];
         let log_total = &mut log_total[..n_rows];
-        Self {
-            log_joint,
-            n_components,
-            stride,
-            n_rows,
-            log_total,
-        }
+        Self { log_joint, n_components, stride, n_rows, log_total }
     }
 }
 
@@ -138,11 +116,7 @@ impl Kernel for NormaliseColumns<'_> {
             }
             let mut shift = [0.0; LANES];
             for l in 0..LANES {
-                shift[l] = if top[l] == f64::NEG_INFINITY {
-                    0.0
-                } else {
-                    top[l]
-                };
+                shift[l] = if top[l] == f64::NEG_INFINITY { 0.0 } else { top[l] };
             }
             let mut total = [0.0; LANES];
             for block in joint[block_ix..].iter_mut().step_by(blocks_per_component) {

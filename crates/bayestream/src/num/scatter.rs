@@ -7,13 +7,7 @@ use super::simd::{self, Arithmetic, Kernel};
 /// d×d; the strict upper triangle is left alone). `weights` has one entry per row.
 ///
 /// A centre near the data keeps the sums free of cancellation.
-pub fn weighted_moments(
-    x: &Lanes,
-    weights: &[f64],
-    center: &[f64],
-    sum: &mut [f64],
-    scatter: &mut [f64],
-) {
+pub fn weighted_moments(x: &Lanes, weights: &[f64], center: &[f64], sum: &mut [f64], scatter: &mut [f64]) {
     simd::fastest(Moments::new(x, weights, center, sum, scatter));
 }
 
@@ -21,13 +15,7 @@ pub fn weighted_moments(
 pub(crate) mod portable {
     use super::{Lanes, Moments, simd};
 
-    pub fn weighted_moments(
-        x: &Lanes,
-        weights: &[f64],
-        center: &[f64],
-        sum: &mut [f64],
-        scatter: &mut [f64],
-    ) {
+    pub fn weighted_moments(x: &Lanes, weights: &[f64], center: &[f64], sum: &mut [f64], scatter: &mut [f64]) {
         simd::portable(Moments::new(x, weights, center, sum, scatter));
     }
 }
@@ -41,25 +29,13 @@ struct Moments<'a> {
 }
 
 impl<'a> Moments<'a> {
-    fn new(
-        x: &'a Lanes,
-        weights: &'a [f64],
-        center: &'a [f64],
-        sum: &'a mut [f64],
-        scatter: &'a mut [f64],
-    ) -> Self {
+    fn new(x: &'a Lanes, weights: &'a [f64], center: &'a [f64], sum: &'a mut [f64], scatter: &'a mut [f64]) -> Self {
         let d = x.n_columns();
         assert_eq!(weights.len(), x.n_rows(), "one weight per row");
         assert_eq!(center.len(), d, "the centre has one entry per column");
         assert_eq!(sum.len(), d, "the sum has one entry per column");
         assert_eq!(scatter.len(), d * d, "the scatter matrix must be d by d");
-        Self {
-            x,
-            weights,
-            center,
-            sum,
-            scatter,
-        }
+        Self { x, weights, center, sum, scatter }
     }
 }
 
@@ -83,9 +59,7 @@ impl Kernel for Moments<'_> {
         };
         let mut weights = self.weights.chunks(2 * HALF);
         for block in blocks {
-            add(weights.next().unwrap_or(&[]), &|j, l| {
-                block[j][l / HALF].0[l % HALF]
-            });
+            add(weights.next().unwrap_or(&[]), &|j, l| block[j][l / HALF].0[l % HALF]);
         }
         add(weights.next().unwrap_or(&[]), &|j, l| tail[j].0[l]);
     }

@@ -89,19 +89,9 @@ struct Distances<'a> {
 
 impl<'a> Distances<'a> {
     fn new(x: &'a Lanes, w: &'a Whitener, offset: f64, slope: f64, out: &'a mut [f64]) -> Self {
-        assert_eq!(
-            x.n_columns(),
-            w.n_columns(),
-            "rows and Gaussian must have the same columns"
-        );
+        assert_eq!(x.n_columns(), w.n_columns(), "rows and Gaussian must have the same columns");
         let out = &mut out[..x.n_padded()];
-        Self {
-            x,
-            w,
-            offset,
-            slope,
-            out,
-        }
+        Self { x, w, offset, slope, out }
     }
 }
 
