@@ -19,7 +19,8 @@ pub(crate) struct Categories {
     position: BTreeMap<String, usize>,
     /// The labels as they are written: cut or broken into lines to fit.
     written: Vec<Vec<String>>,
-    n_layers: usize,
+    /// For every label, which layers have a bar there: only those share its room.
+    layers_at: Vec<Vec<usize>>,
 }
 
 impl Categories {
@@ -31,19 +32,25 @@ impl Categories {
             names: Vec::new(),
             position: BTreeMap::new(),
             written: Vec::new(),
-            n_layers: 0,
+            layers_at: Vec::new(),
         };
+        let mut n_layers = 0;
         for series in &chart.series {
             let Layer::Bars { values } = &series.layer else {
                 continue;
             };
-            found.n_layers += 1;
             for (label, _) in values {
-                if !found.position.contains_key(label) {
-                    found.position.insert(label.clone(), found.names.len());
+                let new = found.names.len();
+                let ix = *found.position.entry(label.clone()).or_insert(new);
+                if ix == new {
                     found.names.push(label.clone());
+                    found.layers_at.push(Vec::new());
+                }
+                if found.layers_at[ix].last() != Some(&n_layers) {
+                    found.layers_at[ix].push(n_layers);
                 }
             }
+            n_layers += 1;
         }
         Some(found)
     }
@@ -125,7 +132,14 @@ impl Categories {
         let area = layout.area;
         let length = if self.upright { area.w } else { area.h };
         let slot = length / self.names.len().max(1) as f64;
-        let thickness = (0.76 * slot / self.n_layers.max(1) as f64).min(38.0);
+        let most_at_once = self
+            .layers_at
+            .iter()
+            .map(Vec::len)
+            .max()
+            .unwrap_or(1)
+            .max(1);
+        let thickness = (0.76 * slot / most_at_once as f64).min(38.0);
         let gap = if thickness > 6.0 { 1.0 } else { 0.0 };
         let scale = if self.upright { layout.y } else { layout.x };
         let base = scale.base_px();
@@ -134,8 +148,13 @@ impl Categories {
             let (Some(&ix), Some(tip)) = (self.position.get(label), scale.px(*value)) else {
                 continue;
             };
-            let group_start = (ix as f64 + 0.5) * slot - 0.5 * thickness * self.n_layers as f64;
-            let start = group_start + thickness * layer_ix as f64 + 0.5 * gap;
+            let neighbours = &self.layers_at[ix];
+            let rank = neighbours
+                .iter()
+                .take_while(|&&other| other < layer_ix)
+                .count();
+            let group_start = (ix as f64 + 0.5) * slot - 0.5 * thickness * neighbours.len() as f64;
+            let start = group_start + thickness * rank as f64 + 0.5 * gap;
             // Far-out values end just outside the plot area.
             let tip = if self.upright {
                 tip.clamp(area.y - 9.0, area.bottom() + 9.0)
@@ -160,7 +179,7 @@ impl Categories {
             };
             let fill = Fill {
                 paint: Paint::Series(color),
-                opacity: 0.9,
+                opacity: 1.0,
             };
             boxes.push(Shape::Box {
                 area: bar,

@@ -306,11 +306,12 @@ impl Chart {
     }
 
     /// Lifelines: horizontal bars from a beginning to an end, each in its lane.
+    ///
+    /// An infinite end reaches the edge of the chart: what still lives has no end to show.
     pub fn spans(self, spans: &[Span]) -> Self {
-        // Spans carry their own colours; a colour here keeps them from using one up.
         self.add(
             "",
-            Some(0),
+            None,
             Layer::Spans {
                 spans: spans.to_vec(),
             },
@@ -323,7 +324,7 @@ impl Chart {
             .iter()
             .map(|(x, label)| (*x, label.as_ref().to_string()))
             .collect();
-        self.add("", style.color.or(Some(0)), Layer::Marks { marks, style })
+        self.add("", None, Layer::Marks { marks, style })
     }
 
     /// A gray picture of `width` times `height` values, row by row from the top; the smallest
@@ -336,7 +337,7 @@ impl Chart {
         let gray = if fits { gray.to_vec() } else { Vec::new() };
         self.add(
             "",
-            Some(0),
+            None,
             Layer::Image {
                 columns: width,
                 rows: height,

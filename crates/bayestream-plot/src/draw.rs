@@ -6,6 +6,7 @@ use crate::layer::assign_colors;
 use crate::layer_shapes::LayerShapes;
 use crate::layout::{LABEL_SIZE, LINE_HEIGHT, Layout, MARGIN, NOTE_SIZE, TICK_SIZE, TITLE_SIZE};
 use crate::scene::{Anchor, Scene, Shape, Stroke, Text};
+use crate::text;
 
 /// The whole picture of a chart.
 pub(crate) fn scene(chart: &Chart) -> Scene {
@@ -15,7 +16,8 @@ pub(crate) fn scene(chart: &Chart) -> Scene {
     shapes.extend(grid_lines(&layout));
     let layers = LayerShapes::of(chart, &colors, &layout);
     shapes.push(Shape::Clip {
-        area: layout.area,
+        // A line along the edge keeps its full width.
+        area: layout.area.grown(1.0),
         shapes: layers.inside,
     });
     shapes.extend(axes(&layout));
@@ -118,12 +120,16 @@ fn axis_titles(layout: &Layout) -> Vec<Shape> {
     let (middle_x, middle_y) = layout.area.center();
     if !layout.x_label.is_empty() {
         let at = (middle_x, layout.height - MARGIN - LABEL_SIZE * 0.15);
-        let text = Text::new(at, &layout.x_label, LABEL_SIZE, Paint::Ink);
+        let room = 2.0 * (layout.area.right() - middle_x).max(middle_x - MARGIN);
+        let label = text::shorten(&layout.x_label, LABEL_SIZE, room);
+        let text = Text::new(at, label, LABEL_SIZE, Paint::Ink);
         shapes.push(Shape::Text(text.anchored(Anchor::Middle)));
     }
     if !layout.y_label.is_empty() {
         let at = (MARGIN + LABEL_SIZE * 0.75, middle_y);
-        let text = Text::new(at, &layout.y_label, LABEL_SIZE, Paint::Ink);
+        let room = 2.0 * (middle_y - MARGIN).min(layout.height - middle_y - MARGIN);
+        let label = text::shorten(&layout.y_label, LABEL_SIZE, room);
+        let text = Text::new(at, label, LABEL_SIZE, Paint::Ink);
         shapes.push(Shape::Text(Text {
             upward: true,
             ..text.anchored(Anchor::Middle)

@@ -182,11 +182,27 @@ pub(crate) struct Series {
     pub layer: Layer,
 }
 
+impl Layer {
+    /// Whether the layer is painted in a colour of its own; others carry theirs or have none.
+    fn takes_color(&self) -> bool {
+        !matches!(
+            self,
+            Layer::Spans { .. } | Layer::Marks { .. } | Layer::Image { .. }
+        )
+    }
+}
+
 /// The colour of every series: chosen, shared with a namesake, or the next free one.
+///
+/// Layers that take no colour get an arbitrary one, to keep the list in step with the series.
 pub(crate) fn assign_colors(series: &[Series]) -> Vec<usize> {
     let mut assigned: Vec<usize> = Vec::with_capacity(series.len());
     let mut next = 0;
     for (ix, one) in series.iter().enumerate() {
+        if !one.layer.takes_color() {
+            assigned.push(0);
+            continue;
+        }
         let namesake = (0..ix).find(|&j| !one.name.is_empty() && series[j].name == one.name);
         let chosen_later = || {
             let same_name = |other: &&Series| !one.name.is_empty() && other.name == one.name;

@@ -3,9 +3,10 @@
 use crate::chart::Chart;
 use crate::clip;
 use crate::color::Paint;
-use crate::layer::{Layer, LineLook, MarkStyle, Marker, Span, Style};
+use crate::layer::{Layer, LineLook, Marker, Span, Style};
 use crate::layout::Layout;
-use crate::scene::{Anchor, Dash, Dots, Fill, Point, Raster, Rect, Shape, Stroke, Text};
+use crate::marks;
+use crate::scene::{Anchor, Dots, Fill, Point, Raster, Rect, Shape, Stroke, Text};
 use crate::text;
 
 /// Points of a whole chart; more would make heavy files and look the same.
@@ -67,11 +68,8 @@ impl LayerShapes {
                     shapes.inside.extend(bars);
                     labels.extend(names);
                 }
-                Layer::Marks { marks, style } => {
-                    let (lines, names) = pen.marks(marks, style);
-                    shapes.inside.extend(lines);
-                    shapes.above.extend(names);
-                }
+                // Marks of all layers share the room for their labels; see `marks`.
+                Layer::Marks { .. } => {}
                 Layer::Image {
                     columns,
                     rows,
@@ -90,6 +88,7 @@ impl LayerShapes {
             }
         }
         shapes.inside.extend(labels);
+        shapes.above.extend(marks::shapes(chart, layout));
         shapes
     }
 }
@@ -327,7 +326,7 @@ impl Pen<'_> {
             (Some(a), Some(b)) => (b - a).abs(),
             _ => area.h / spans.len().max(1) as f64,
         };
-        let thickness = (0.62 * lane).clamp(1.0, 16.0);
+        let thickness = (0.62 * lane).clamp(1.0, 13.0);
         let (mut bars, mut labels) = (Vec::new(), Vec::new());
         for span in spans {
             // An infinite end reaches over the edge: what still lives has no end to show.
@@ -355,7 +354,7 @@ impl Pen<'_> {
             };
             let fill = Fill {
                 paint: Paint::Series(span.color),
-                opacity: 0.88,
+                opacity: 1.0,
             };
             bars.push(Shape::Box {
                 area: bar,
@@ -384,69 +383,6 @@ impl Pen<'_> {
         Text::new((x, baseline), label, LABEL_SIZE, Paint::Ink)
             .anchored(anchor)
             .with_halo()
-    }
-
-    fn marks(&self, marks: &[(f64, String)], style: &MarkStyle) -> (Vec<Shape>, Vec<Shape>) {
-        const MOST_ROWS: usize = 4;
-        let area = self.layout.area;
-        let paint = style.color.map_or(Paint::Soft, Paint::Series);
-        let mut places: Vec<(f64, &str)> = marks
-            .iter()
-            .filter_map(|(x, label)| Some((self.layout.x.px(*x)?, label.as_str())))
-            .filter(|(x, _)| *x >= area.x - 0.5 && *x <= area.right() + 0.5)
-            .collect();
-        places.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let runs: Vec<Vec<Point>> = places
-            .iter()
-            .map(|&(x, _)| vec![(x, area.y), (x, area.bottom())])
-            .collect();
-        let dash = if style.dashed {
-            Dash::Dashed
-        } else {
-            Dash::Solid
-        };
-        let stroke = Stroke {
-            dash,
-            ..Stroke::new(paint, 1.2)
-        };
-        let mut labels = Vec::new();
-        // Each row of labels remembers where its last label ends; crowded labels are left out.
-        let mut row_ends: Vec<f64> = Vec::new();
-        for (x, label) in places.into_iter().filter(|(_, label)| !label.is_empty()) {
-            let width = text::width(label, LABEL_SIZE, false);
-            let before = x + 4.0 + width > area.right();
-            let (start, end) = if before {
-                (x - 4.0 - width, x)
-            } else {
-                (x, x + 8.0 + width)
-            };
-            let free = row_ends.iter().position(|&taken| taken <= start);
-            let row = free.unwrap_or(row_ends.len());
-            if row == MOST_ROWS {
-                continue;
-            }
-            if free.is_none() {
-                row_ends.push(end);
-            } else {
-                row_ends[row] = end;
-            }
-            let y = area.y + (row as f64 + 1.0) * LABEL_SIZE * 1.35;
-            let (at, anchor) = if before {
-                ((x - 4.0, y), Anchor::End)
-            } else {
-                ((x + 4.0, y), Anchor::Start)
-            };
-            let text = Text::new(at, label, LABEL_SIZE, Paint::Ink)
-                .anchored(anchor)
-                .with_halo();
-            labels.push(Shape::Text(text));
-        }
-        let lines = if runs.is_empty() {
-            Vec::new()
-        } else {
-            vec![Shape::Lines { runs, stroke }]
-        };
-        (lines, labels)
     }
 
     fn image(&self, columns: usize, rows: usize, gray: &[f64]) -> Option<Shape> {

@@ -122,7 +122,7 @@ fn key_of(layer: &Layer, color: usize) -> Option<Key> {
             color,
         }),
         Layer::Bars { .. } => Some(Key::Area {
-            opacity: 0.9,
+            opacity: 1.0,
             color,
         }),
         Layer::Ellipse { .. } | Layer::Spans { .. } | Layer::Marks { .. } | Layer::Image { .. } => {

@@ -17,19 +17,20 @@ struct Step {
 }
 
 impl Step {
-    /// The smallest such step that is not below `raw`.
-    fn at_least(raw: f64) -> Step {
+    /// The step of this kind that is nearest to `raw`, as a ratio.
+    fn near(raw: f64) -> Step {
         let power = raw.log10().floor() as i32;
         let lead = raw / pow10(power);
-        // 1.0000001 is a 1 that suffered from rounding.
-        for digit in [1.0, 2.0, 5.0] {
-            if lead <= digit * (1.0 + 1e-9) {
-                return Step { digit, power };
-            }
-        }
+        // The borders are the geometric means of neighbours: sqrt(2), sqrt(10), sqrt(50).
+        let (digit, carry) = match lead {
+            l if l < 1.42 => (1.0, 0),
+            l if l < 3.17 => (2.0, 0),
+            l if l < 7.08 => (5.0, 0),
+            _ => (1.0, 1),
+        };
         Step {
-            digit: 1.0,
-            power: power + 1,
+            digit,
+            power: power + carry,
         }
     }
 
@@ -48,7 +49,7 @@ fn pow10(power: i32) -> f64 {
 
 /// About `wanted` round numbers between `lo` and `hi`, never more than `2 * wanted + 2`.
 pub(crate) fn linear(lo: f64, hi: f64, wanted: usize) -> Ticks {
-    let step = Step::at_least((hi - lo) / wanted.max(1) as f64);
+    let step = Step::near((hi - lo) / wanted.max(1) as f64);
     let size = step.times(1.0);
     let (first, last) = ((lo / size - 1e-6).ceil(), (hi / size + 1e-6).floor());
     let n = (last - first + 1.0).clamp(0.0, 2.0 * wanted as f64 + 2.0) as usize;
@@ -147,7 +148,11 @@ pub(crate) fn logarithmic(lo: f64, hi: f64, wanted: usize) -> Ticks {
 fn power_label(value: f64) -> String {
     let power = (value.log10() + 1e-9).floor() as i32;
     let digit = (value / pow10(power)).round();
-    let tens = format!("10{}", superscript(power));
+    let tens = match power {
+        0 => "1".to_string(),
+        1 => "10".to_string(),
+        _ => format!("10{}", superscript(power)),
+    };
     if digit == 1.0 {
         tens
     } else {
