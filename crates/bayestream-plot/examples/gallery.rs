@@ -353,7 +353,7 @@ fn images() -> SvgFigure {
     grid(&panels, 3)
 }
 
-/// Three columns against each other: names on the diagonal, points off it.
+/// Three columns against each other: histograms on the diagonal, points off it.
 fn pairs() -> SvgFigure {
     let columns = ["width", "height", "depth"];
     let mut noise = Noise(11);
@@ -374,7 +374,12 @@ fn pairs() -> SvgFigure {
             let panel = Chart::new("").size(215.0, 190.0);
             let panel = if i == 2 { panel.x_label(*other) } else { panel };
             let panel = if j == 0 { panel.y_label(*name) } else { panel };
-            panels.push(panel.points("", &points, Style::color(i.abs_diff(j)).with_radius(1.4)));
+            panels.push(if i == j {
+                let values: Vec<f64> = rows.iter().map(|row| row[i]).collect();
+                panel.histogram("", &values, 20)
+            } else {
+                panel.points("", &points, Style::color(1).with_radius(1.4))
+            });
         }
     }
     grid(&panels, 3)

@@ -2,7 +2,7 @@
 
 use crate::error::PlotError;
 use crate::figure::SvgFigure;
-use crate::layer::{Layer, LineLook, MarkStyle, Series, Span, Style, ellipse_outline};
+use crate::layer::{Layer, LineLook, MarkStyle, Series, Span, Style, bins, ellipse_outline};
 use crate::scene::Dash;
 
 /// One chart: a title, two axes and any number of layers.
@@ -228,6 +228,18 @@ impl Chart {
                 edges: edges.to_vec(),
             },
         )
+    }
+
+    /// How often values occur, in bins of equal width; values that are not finite are left out.
+    pub fn histogram(self, name: impl Into<String>, values: &[f64], n_bins: usize) -> Self {
+        let columns = bins(values, n_bins);
+        self.add(name, None, Layer::Columns { columns })
+    }
+
+    /// Upright bars on a numeric axis, each `(from, to, height)`.
+    pub fn columns(self, name: impl Into<String>, columns: &[(f64, f64, f64)]) -> Self {
+        let columns = columns.to_vec();
+        self.add(name, None, Layer::Columns { columns })
     }
 
     /// Separate straight lines from point to point.

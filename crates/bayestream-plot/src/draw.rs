@@ -4,14 +4,26 @@ use crate::chart::Chart;
 use crate::color::Paint;
 use crate::layer::assign_colors;
 use crate::layer_shapes::LayerShapes;
-use crate::layout::{LABEL_SIZE, LINE_HEIGHT, Layout, MARGIN, NOTE_SIZE, TICK_SIZE, TITLE_SIZE};
+use crate::layout::{
+    LABEL_SIZE, LINE_HEIGHT, Layout, MARGIN, NOTE_SIZE, Sides, TICK_SIZE, TITLE_SIZE,
+};
 use crate::scene::{Anchor, Scene, Shape, Stroke, Text};
 use crate::text;
 
 /// The whole picture of a chart.
 pub(crate) fn scene(chart: &Chart) -> Scene {
+    scene_within(chart, Sides::default())
+}
+
+/// The room a chart needs around its plot area.
+pub(crate) fn sides(chart: &Chart) -> Sides {
+    Layout::of(chart, &assign_colors(&chart.series), Sides::default()).sides
+}
+
+/// The picture of a chart with at least the given room around its plot area.
+pub(crate) fn scene_within(chart: &Chart, least: Sides) -> Scene {
     let colors = assign_colors(&chart.series);
-    let layout = Layout::of(chart, &colors);
+    let layout = Layout::of(chart, &colors, least);
     let mut shapes = header(&layout);
     shapes.extend(grid_lines(&layout));
     let layers = LayerShapes::of(chart, &colors, &layout);

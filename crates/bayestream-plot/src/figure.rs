@@ -2,6 +2,7 @@
 
 use crate::chart::Chart;
 use crate::error::PlotError;
+use crate::layout::Sides;
 use crate::scene::{Scene, Shape};
 use crate::{draw, raster, svg};
 
@@ -49,13 +50,25 @@ impl From<Chart> for SvgFigure {
 
 /// Several charts in one figure, row by row, in the given number of columns.
 ///
-/// Every column is as wide as its widest chart, every row as high as its highest.
+/// Every column is as wide as its widest chart, every row as high as its highest, and the axes of
+/// charts in one row or column are aligned.
 pub fn grid(charts: &[Chart], columns: usize) -> SvgFigure {
     const GAP: f64 = 8.0;
     let columns = columns.max(1);
     let mut widths = vec![0.0f64; columns.min(charts.len())];
     let mut heights = vec![0.0f64; charts.len().div_ceil(columns)];
+    let mut column_sides = vec![Sides::default(); widths.len()];
+    let mut row_sides = vec![Sides::default(); heights.len()];
     for (ix, chart) in charts.iter().enumerate() {
+        let needed = draw::sides(chart);
+        let (column, row) = (
+            &mut column_sides[ix % columns],
+            &mut row_sides[ix / columns],
+        );
+        column.left = column.left.max(needed.left);
+        column.right = column.right.max(needed.right);
+        row.top = row.top.max(needed.top);
+        row.bottom = row.bottom.max(needed.bottom);
         widths[ix % columns] = widths[ix % columns].max(chart.width);
         heights[ix / columns] = heights[ix / columns].max(chart.height);
     }
@@ -72,9 +85,17 @@ pub fn grid(charts: &[Chart], columns: usize) -> SvgFigure {
     let mut titles: Vec<&str> = Vec::new();
     for (ix, chart) in charts.iter().enumerate() {
         let by = (lefts[ix % columns], tops[ix / columns]);
+        let (column, row) = (column_sides[ix % columns], row_sides[ix / columns]);
+        let least = Sides {
+            left: column.left,
+            right: column.right,
+            top: row.top,
+            bottom: row.bottom,
+        };
+        let shapes_of_panel = draw::scene_within(chart, least).shapes;
         shapes.push(Shape::Shift {
             by,
-            shapes: draw::scene(chart).shapes,
+            shapes: shapes_of_panel,
         });
         if !chart.title.is_empty() {
             titles.push(&chart.title);

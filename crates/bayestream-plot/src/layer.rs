@@ -1,5 +1,6 @@
 //! What a chart is made of, in data units.
 
+use crate::scale::Range;
 use crate::scene::Dash;
 
 /// The shape of a point.
@@ -147,6 +148,10 @@ pub(crate) enum Layer {
     Whiskers {
         edges: Vec<(f64, f64, f64)>,
     },
+    /// Bars on a numeric axis, `(from, to, height)`.
+    Columns {
+        columns: Vec<(f64, f64, f64)>,
+    },
     Segments {
         ends: Vec<((f64, f64), (f64, f64))>,
         look: LineLook,
@@ -225,6 +230,33 @@ pub(crate) fn assign_colors(series: &[Series]) -> Vec<usize> {
         }));
     }
     assigned
+}
+
+/// The most bins a histogram has; more would be finer than the screen.
+const MOST_BINS: usize = 2_000;
+
+/// Counts finite values in bins of equal width, as `(from, to, count)`.
+pub(crate) fn bins(values: &[f64], n_bins: usize) -> Vec<(f64, f64, f64)> {
+    let finite = || values.iter().copied().filter(|v| v.is_finite());
+    let (lo, hi) = finite().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| {
+        (lo.min(v), hi.max(v))
+    });
+    if lo > hi {
+        return Vec::new();
+    }
+    let Range { lo, hi, .. } = Range::drawable(lo, hi, false);
+    let n_bins = n_bins.clamp(1, MOST_BINS);
+    let mut counts = vec![0.0; n_bins];
+    for value in finite() {
+        let share = ((value - lo) / (hi - lo)).clamp(0.0, 1.0);
+        // The largest value belongs to the last bin.
+        counts[((share * n_bins as f64) as usize).min(n_bins - 1)] += 1.0;
+    }
+    let edge = |ix: usize| lo + (hi - lo) * (ix as f64 / n_bins as f64);
+    let counted = counts.into_iter().enumerate();
+    counted
+        .map(|(ix, count)| (edge(ix), edge(ix + 1), count))
+        .collect()
 }
 
 /// The outline of the ellipse `n_sd` standard deviations around a Gaussian's mean.
@@ -311,6 +343,24 @@ mod tests {
             ellipse_outline((0.0, 0.0), [[0.0, 0.0], [0.0, 4.0]], 1.0).len(),
             96
         );
+    }
+
+    #[test]
+    fn bins_count_every_finite_value_once() {
+        let values = [0.0, 1.0, 2.5, 2.6, 10.0, f64::NAN, f64::INFINITY];
+        let counted = bins(&values, 4);
+        assert_eq!(
+            counted,
+            [
+                (0.0, 2.5, 2.0),
+                (2.5, 5.0, 2.0),
+                (5.0, 7.5, 0.0),
+                (7.5, 10.0, 1.0)
+            ]
+        );
+        assert_eq!(bins(&[3.0; 5], 3).iter().map(|b| b.2).sum::<f64>(), 5.0);
+        assert!(bins(&[f64::NAN], 3).is_empty());
+        assert_eq!(bins(&[f64::MAX, f64::MIN], 0).len(), 1);
     }
 
     #[test]

@@ -13,6 +13,8 @@ use crate::text;
 const MOST_POINTS: usize = 50_000;
 const MOST_SEGMENTS: usize = 20_000;
 const MOST_LINE_POINTS: usize = 20_000;
+/// Columns of several histograms stay visible behind one another.
+pub(crate) const COLUMN_OPACITY: f64 = 0.6;
 const LABEL_SIZE: f64 = 10.5;
 
 /// The shapes of all layers.
@@ -52,6 +54,9 @@ impl LayerShapes {
                 }
                 Layer::Band { edges } => shapes.inside.extend(pen.band(edges, paint)),
                 Layer::Whiskers { edges } => shapes.inside.extend(pen.whiskers(edges, paint)),
+                Layer::Columns { columns } => {
+                    shapes.inside.extend(pen.columns(columns, paint));
+                }
                 Layer::Segments { ends, look } => {
                     shapes.inside.extend(pen.segments(ends, look, paint));
                 }
@@ -255,6 +260,33 @@ impl Pen<'_> {
             runs,
             stroke: Stroke::new(paint, 1.4),
         })
+    }
+
+    fn columns(&self, columns: &[(f64, f64, f64)], paint: Paint) -> Vec<Shape> {
+        let fill = Fill {
+            paint,
+            opacity: COLUMN_OPACITY,
+        };
+        let base = self.layout.y.base_px();
+        let mut shapes = Vec::new();
+        for &(from, to, height) in columns {
+            let (Some(from), Some(to)) = (self.layout.x.px(from), self.layout.x.px(to)) else {
+                continue;
+            };
+            let Some(tip) = self.layout.y.px(height).filter(|&tip| tip != base) else {
+                continue;
+            };
+            let corners = [(from, base), (to, base), (to, tip), (from, tip)];
+            let corners = clip::polygon(&corners, &self.visible);
+            if corners.len() > 2 {
+                shapes.push(Shape::Polygon {
+                    corners,
+                    fill: Some(fill),
+                    stroke: Some(Stroke::new(Paint::Paper, 0.5)),
+                });
+            }
+        }
+        shapes
     }
 
     fn segments(

@@ -26,6 +26,8 @@ pub(crate) struct Layout {
     pub legend: Legend,
     /// The height of the whole picture.
     pub height: f64,
+    /// The room that axes and header take.
+    pub sides: Sides,
     /// Where the data is drawn.
     pub area: Rect,
     pub x: Scale,
@@ -42,16 +44,30 @@ pub(crate) struct Layout {
     pub has_data: bool,
 }
 
-/// How much room an axis takes besides the plot area.
-struct Sides {
-    left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
+/// The room between the edges of the picture and the plot area.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Sides {
+    pub left: f64,
+    pub right: f64,
+    pub top: f64,
+    pub bottom: f64,
+}
+
+impl Sides {
+    /// The larger of both on every side.
+    fn max(self, other: Sides) -> Sides {
+        Sides {
+            left: self.left.max(other.left),
+            right: self.right.max(other.right),
+            top: self.top.max(other.top),
+            bottom: self.bottom.max(other.bottom),
+        }
+    }
 }
 
 impl Layout {
-    pub(crate) fn of(chart: &Chart, colors: &[usize]) -> Layout {
+    /// Lays a chart out with at least the given room around its plot area.
+    pub(crate) fn of(chart: &Chart, colors: &[usize], least: Sides) -> Layout {
         let inner_width = chart.width - 2.0 * MARGIN;
         let title = text::wrap(&chart.title, TITLE_SIZE, true, inner_width);
         let note = text::wrap(&chart.note, NOTE_SIZE, false, inner_width);
@@ -62,6 +78,7 @@ impl Layout {
             note,
             legend,
             height: chart.height,
+            sides: Sides::default(),
             area: Rect {
                 x: 0.0,
                 y: 0.0,
@@ -86,11 +103,11 @@ impl Layout {
             y_label: chart.y_label.clone(),
             has_data,
         };
-        layout.fit(chart);
+        layout.fit(chart, least);
         // Equal units stretch a range, which may change the tick labels and with them the margins.
         if chart.equal_aspect && !chart.log_x && !chart.log_y {
             layout.equalize();
-            layout.fit(chart);
+            layout.fit(chart, least);
             (layout.x.range, layout.y.range) = (natural_x, natural_y);
             layout.equalize();
             layout.set_ticks(chart);
@@ -99,8 +116,9 @@ impl Layout {
     }
 
     /// Chooses ticks and margins for the current ranges.
-    fn fit(&mut self, chart: &Chart) {
-        let sides = self.sides(chart);
+    fn fit(&mut self, chart: &Chart, least: Sides) {
+        let sides = self.sides(chart).max(least);
+        self.sides = sides;
         let mut area = Rect {
             x: sides.left,
             y: sides.top,
@@ -251,7 +269,7 @@ fn y_ticks(range: Range, height: f64) -> Ticks {
 /// As many ticks as fit side by side with their labels apart.
 fn x_ticks(range: Range, width: f64) -> Ticks {
     // Decades get crowded less easily than multiples of a step: their labels are short.
-    let spacing = if range.log { 50.0 } else { 75.0 };
+    let spacing = if range.log { 50.0 } else { 85.0 };
     let mut wanted = ((width / spacing) as usize).clamp(2, 10);
     loop {
         let ticks = axis_ticks(range, wanted);

@@ -3,6 +3,7 @@
 use crate::chart::Chart;
 use crate::color::Paint;
 use crate::layer::{Layer, Marker, Style};
+use crate::layer_shapes::COLUMN_OPACITY;
 use crate::scene::{Dash, Dots, Fill, Point, Rect, Shape, Stroke, Text};
 use crate::text;
 
@@ -119,6 +120,10 @@ fn key_of(layer: &Layer, color: usize) -> Option<Key> {
         }),
         Layer::Band { .. } => Some(Key::Area {
             opacity: 0.2,
+            color,
+        }),
+        Layer::Columns { .. } => Some(Key::Area {
+            opacity: COLUMN_OPACITY,
             color,
         }),
         Layer::Bars { .. } => Some(Key::Area {

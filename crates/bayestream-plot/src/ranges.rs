@@ -81,7 +81,12 @@ pub(crate) fn ranges(chart: &Chart) -> (Range, Range, bool) {
     };
     let x_is_tight = layers().all(runs_on);
     let is_image = image_ratio(chart).is_some();
-    let grows_from_zero = |l: &Layer| matches!(l, Layer::Line { .. } | Layer::Band { .. });
+    let grows_from_zero = |l: &Layer| {
+        matches!(
+            l,
+            Layer::Line { .. } | Layer::Band { .. } | Layer::Columns { .. }
+        )
+    };
     let x_range = axis_range(x, chart.x_range, || match chart.upright_bars {
         Some(true) => (0.0, 0.0),
         // Room for the numbers at the ends of the bars.
@@ -155,6 +160,14 @@ fn extend(layer: &Layer, upright_bars: Option<bool>, x: &mut Extent, y: &mut Ext
             for &(at, low, high) in edges {
                 point(at, low);
                 point(at, high);
+            }
+        }
+        Layer::Columns { columns } => {
+            for &(from, to, height) in columns {
+                for x in [from, to] {
+                    point(x, 0.0);
+                    point(x, height);
+                }
             }
         }
         Layer::Segments { ends, .. } => {
