@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn known_values() {
-        // Pairs together: 1 of 1 in a×b cells (2,1,1,... as below), by hand: cells 2,1,1,2; rows 3,3; columns 2,2,2.
+        // By hand: cells of 2, 1, 1, 2 rows; a divides 3 and 3, b divides 2, 2 and 2; 15 pairs in all.
         let (a, b) = ([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]);
         let (expected, most) = (6.0 * 3.0 / 15.0, (6.0 + 3.0) / 2.0);
         assert!((adjusted_rand_index(&a, &b) - (2.0 - expected) / (most - expected)).abs() < 1e-15);

@@ -42,6 +42,11 @@ impl Truth {
 
     /// An endless supply of rows.
     pub fn draws(&self, seed: u64) -> Draws<'_> {
+        self.draws_of_part(seed, 0)
+    }
+
+    /// The same for one part of a stream: the parts of one seed are unrelated.
+    pub(super) fn draws_of_part(&self, seed: u64, part: u64) -> Draws<'_> {
         let d = self.n_columns();
         let factors = self
             .gaussians()
@@ -52,7 +57,7 @@ impl Truth {
                 factor
             })
             .collect();
-        Draws { truth: self, factors, noise: vec![0.0; d], rng: num::stream(seed, purpose::ROWS, 0) }
+        Draws { truth: self, factors, noise: vec![0.0; d], rng: num::stream(seed, purpose::ROWS, part << 8) }
     }
 
     /// `n` rows, row-major, and the component each came from.
@@ -60,6 +65,17 @@ impl Truth {
         let (mut rows, mut labels) = (Vec::with_capacity(n * self.n_columns()), Vec::with_capacity(n));
         self.draws(seed).extend(n, &mut rows, &mut labels);
         (rows, labels)
+    }
+
+    /// The rows of [`Truth::sample`], all of the first component, then all of the second, and so on.
+    pub fn sample_sorted(&self, n: usize, seed: u64) -> (Vec<f64>, Vec<u32>) {
+        let (rows, mut labels) = self.sample(n, seed);
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by_key(|row| labels[*row]);
+        let d = self.n_columns();
+        let sorted = order.iter().flat_map(|row| rows[row * d..(row + 1) * d].iter().copied()).collect();
+        labels.sort_unstable();
+        (sorted, labels)
     }
 
     /// The log-density of each row, in nats.
@@ -146,6 +162,16 @@ mod tests {
         assert_eq!(long[..80], short);
         assert_eq!(long_labels[..40], short_labels);
         assert_ne!(two().sample(40, 12).0, short);
+    }
+
+    #[test]
+    fn sorting_moves_rows_with_their_labels() {
+        let (rows, labels) = two().sample(60, 3);
+        let (sorted, sorted_labels) = two().sample_sorted(60, 3);
+        assert!(sorted_labels.is_sorted());
+        let of_first: Vec<f64> =
+            rows.chunks(2).zip(&labels).filter(|(_, l)| **l == 0).flat_map(|(r, _)| r.to_vec()).collect();
+        assert_eq!(sorted[..of_first.len()], of_first);
     }
 
     #[test]
