@@ -130,7 +130,8 @@ pub(super) fn shrink_once<F: Family>(
             * (comps[i].gauss.n_free() * log_count(&comps[i]) + comps[j].gauss.n_free() * log_count(&comps[j])
                 - gauss.n_free() * (comps[i].slow.count + comps[j].slow.count).max(1.0).ln())
             + half_log;
-        offer(effective / n * change + fraction * saved, Move::Merged { kept: i, gone: j });
+        let floor = if fraction < 1.0 { crate::lab("AIC", 0.0) * gauss.n_free() } else { 0.0 };
+        offer(effective / n * change + (fraction * saved).max(floor), Move::Merged { kept: i, gone: j });
     }
     let (_, what) = best?;
     apply(family, comps, view, costs, what);

@@ -211,6 +211,8 @@ impl<F: Family> Ofab<F> {
             born: self.n_seen,
             graduated: false,
             absence: 0.0,
+            claimed: 0.0,
+            absent_mass: 0.0,
             since: self.n_seen,
             watch: MeanWatch::at(&mean),
         }
