@@ -13,6 +13,7 @@
 //! | `logsumexp` | log-sum-exp and responsibilities |
 //! | `rng` | random streams keyed by (seed, shard, step) |
 //! | `schedule` | step sizes |
+//! | `peak` | the machine's multiply-add rate, against which the benchmark holds the kernels |
 //! | `simd` | the choice of instruction set, and the only `unsafe` of the workspace |
 //!
 //! Matrices are row-major `&[f64]` slices of length `d * d`. A slice of the wrong length is a mistake
@@ -26,6 +27,8 @@ mod eigen;
 mod explog;
 mod lanes;
 mod logsumexp;
+#[doc(hidden)]
+pub mod peak;
 mod rng;
 mod scatter;
 mod schedule;
