@@ -12,6 +12,32 @@ pub(crate) const HALF: usize = 8;
 #[repr(C, align(64))]
 pub(crate) struct Line(pub(crate) [f64; HALF]);
 
+// By value, so that the compiler sees whole registers and no overlap of input and output.
+impl Line {
+    #[inline(always)]
+    fn zip(mut self, other: Self, combine: impl Fn(f64, f64) -> f64) -> Self {
+        for l in 0..HALF {
+            self.0[l] = combine(self.0[l], other.0[l]);
+        }
+        self
+    }
+
+    #[inline(always)]
+    pub(crate) fn minus(self, other: Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+
+    #[inline(always)]
+    pub(crate) fn plus(self, other: Self) -> Self {
+        self.zip(other, |a, b| a + b)
+    }
+
+    #[inline(always)]
+    pub(crate) fn scaled(self, factor: f64) -> Self {
+        self.zip(self, |a, _| a * factor)
+    }
+}
+
 /// A batch in blocks of 16 rows, each block column by column.
 ///
 /// The rows past the end that fill the last block are zero. The last block has 8 rows when that is
@@ -27,6 +53,8 @@ pub(crate) struct Line(pub(crate) [f64; HALF]);
 pub struct Lanes {
     /// Two lines per column and block of 16, one per column for a last block of 8.
     lines: Vec<Line>,
+    /// The same row by row, each filled up to whole lines: sums over rows want whole rows at a time.
+    rows: Vec<Line>,
     n_rows: usize,
     n_columns: usize,
 }
@@ -73,6 +101,18 @@ impl Lanes {
         self.n_rows.next_multiple_of(HALF)
     }
 
+    /// Lines of one row in [`Lanes::rows`].
+    #[inline(always)]
+    pub(crate) fn row_lines(&self) -> usize {
+        self.n_columns.div_ceil(HALF)
+    }
+
+    /// All rows, one after the other.
+    #[inline(always)]
+    pub(crate) fn rows(&self) -> &[Line] {
+        &self.rows
+    }
+
     /// The blocks of 16 rows (two lines per column), and the last block of 8 (one line per column, or empty).
     #[inline(always)]
     pub(crate) fn blocks(&self) -> (impl Iterator<Item = &[[Line; 2]]>, &[Line]) {
@@ -82,14 +122,34 @@ impl Lanes {
         (pairs.chunks_exact(self.n_columns.max(1)), tail)
     }
 
+    /// The lines of the `half_ix`-th eight rows: where column 0 is, and how far on the next column is.
+    #[inline(always)]
+    pub(crate) fn half(&self, half_ix: usize) -> (&[Line], usize) {
+        let n_whole = self.n_padded() / LANES;
+        let block_start = half_ix / 2 * 2 * self.n_columns;
+        if half_ix / 2 < n_whole {
+            (&self.lines[block_start + half_ix % 2..], 2)
+        } else {
+            (&self.lines[block_start..], 1)
+        }
+    }
+
     fn fill<'a>(&mut self, n_rows: usize, d: usize, row: impl Fn(usize) -> &'a [f64]) {
         self.n_rows = n_rows;
         self.n_columns = d;
         self.lines.clear();
         self.lines
             .resize(n_rows.next_multiple_of(HALF) / HALF * d, Line::default());
+        self.rows.clear();
         let n_whole = self.n_padded() / LANES;
         for row_ix in 0..n_rows {
+            let (whole, rest) = row(row_ix).as_chunks::<HALF>();
+            self.rows.extend(whole.iter().map(|&line| Line(line)));
+            if !rest.is_empty() {
+                let mut line = Line::default();
+                line.0[..rest.len()].copy_from_slice(rest);
+                self.rows.push(line);
+            }
             let block_ix = row_ix / LANES;
             let (lines_per_column, half) = if block_ix < n_whole {
                 (2, row_ix % LANES / HALF)
