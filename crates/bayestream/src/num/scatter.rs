@@ -121,7 +121,7 @@ impl<'a> Moments<'a> {
                 for line_ix in panel_start..panel_end {
                     let center = line_of(self.center, line_ix);
                     let mut sum = Line::default();
-                    let column = lines[line_ix..].iter().step_by(row_lines);
+                    let column = lines.chunks_exact(row_lines).map(|row| &row[line_ix]);
                     for ((into, line), &weight) in weighted.iter_mut().zip(column).zip(weights) {
                         let product = line.minus(center).scaled(weight);
                         into[line_ix - panel_start] = product;
@@ -136,7 +136,7 @@ impl<'a> Moments<'a> {
                     let end_row = d.min(panel_end * HALF);
                     for row in (first_row..end_row).step_by(TILE_ROWS) {
                         let quad_ix = row / TILE_ROWS - panel_start * (HALF / TILE_ROWS);
-                        let column = lines[line_ix..].iter().step_by(row_lines);
+                        let column = lines.chunks_exact(row_lines).map(|row| &row[line_ix]);
                         let tile = tile::<A, LINES>(weighted, quad_ix, column, center);
                         for (row, sums) in (row..end_row).zip(tile) {
                             let entries = &mut self.scatter[row * d + line_ix * HALF..(row + 1) * d];
