@@ -139,7 +139,8 @@ impl<'a> Moments<'a> {
                         let column = lines.chunks_exact(row_lines).map(|row| &row[line_ix]);
                         let tile = tile::<A, LINES>(weighted, quad_ix, column, center);
                         for (row, sums) in (row..end_row).zip(tile) {
-                            let entries = &mut self.scatter[row * d + line_ix * HALF..(row + 1) * d];
+                            let entries =
+                                &mut self.scatter[row * d + line_ix * HALF..(row + 1) * d];
                             add_to(entries, sums, row + 1 - line_ix * HALF);
                         }
                     }
