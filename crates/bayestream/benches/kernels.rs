@@ -208,15 +208,25 @@ fn elementwise(_peak: f64) {
             ns / k as f64
         );
     }
-    for (k, rows) in [(2, 512), (10, 16), (10, 512), (40, 512), (100, 64)] {
-        let joint = values(k * rows, 10);
+    for (k, rows, stride) in [
+        (2, 512, 512),
+        (10, 16, 16),
+        (10, 512, 512),
+        (10, 512, 528),
+        (40, 512, 512),
+        (40, 512, 528),
+        (100, 64, 64),
+    ] {
+        let joint = values(k * stride, 10);
         let mut shares = joint.clone();
         let mut total = vec![0.0; rows];
         let ns = time(|| {
             shares.copy_from_slice(black_box(&joint));
-            num::normalise_columns(&mut shares, k, rows, rows, &mut total);
+            num::normalise_columns(&mut shares, k, stride, rows, &mut total);
         }) / (k * rows) as f64;
-        println!("normalise_columns K={k:<4} rows={rows:<4} {ns:>8.2} ns per value");
+        println!(
+            "normalise_columns K={k:<4} rows={rows:<4} stride={stride:<4} {ns:>8.2} ns per value"
+        );
     }
 }
 

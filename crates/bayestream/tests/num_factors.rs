@@ -2,6 +2,7 @@
 
 use bayestream::num::{self, NotPositive, portable, stream};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 fn values(n: usize, key: u64) -> Vec<f64> {
     let mut rng = stream(23, 5, key);
@@ -241,7 +242,7 @@ fn eigenvalues_of_a_broken_matrix_are_not_numbers() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(20), ..ProptestConfig::with_cases(48) })]
 
     #[test]
     fn factors_multiply_back(d in 1usize..=40, key in any::<u32>()) {

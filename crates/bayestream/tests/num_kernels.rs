@@ -2,6 +2,7 @@
 
 use bayestream::num::{self, Lanes, Whitener, portable, stream};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 fn values(n: usize, key: u64) -> Vec<f64> {
     let mut rng = stream(11, 3, key);
@@ -151,7 +152,7 @@ fn moments_match_plain_loops_for_every_size() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(20), ..ProptestConfig::with_cases(64) })]
 
     #[test]
     fn distances_match_plain_loops(n in 0usize..=70, d in 1usize..=70, key in any::<u32>()) {

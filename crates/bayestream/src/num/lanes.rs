@@ -139,7 +139,7 @@ impl Lanes {
         self.n_columns = d;
         self.lines.clear();
         self.lines
-            .resize(n_rows.next_multiple_of(HALF) / HALF * d, Line::default());
+            .resize(n_rows.div_ceil(HALF) * d, Line::default());
         self.rows.clear();
         let n_whole = self.n_padded() / LANES;
         for row_ix in 0..n_rows {
