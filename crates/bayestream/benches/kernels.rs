@@ -14,7 +14,8 @@ fn main() {
         .skip(1)
         .filter(|a| !a.starts_with('-'))
         .collect();
-    let sections: [(&str, fn(f64)); 5] = [
+    type Section = (&'static str, fn(f64));
+    let sections: [Section; 5] = [
         ("mahalanobis", mahalanobis),
         ("scatter", scatter),
         ("load", load),

@@ -1,11 +1,16 @@
 //! Rows of a batch, turned so that one vector register holds the same column of several rows.
 
+use std::array::from_fn;
+
 /// Rows per block.
 pub const LANES: usize = 16;
 
 /// Rows per cache line, and rows in the last block when no more than that many are left: a batch of
 /// ten rows then pays for no more than sixteen, and a batch of eight or seventeen is not padded twofold.
 pub(crate) const HALF: usize = 8;
+
+/// Up to so many columns, sums over rows work on the lanes, and rows are not kept row by row.
+pub(crate) const FEW_COLUMNS: usize = 5;
 
 /// Eight rows of one column: one cache line, aligned so that no vector load straddles two.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,7 +58,7 @@ impl Line {
 pub struct Lanes {
     /// Two lines per column and block of 16, one per column for a last block of 8.
     lines: Vec<Line>,
-    /// The same row by row, each filled up to whole lines: sums over rows want whole rows at a time.
+    /// The same row by row if there are more than a few columns, each filled up to whole lines: sums over rows want whole rows at a time.
     rows: Vec<Line>,
     n_rows: usize,
     n_columns: usize,
@@ -138,27 +143,48 @@ impl Lanes {
         self.n_rows = n_rows;
         self.n_columns = d;
         self.lines.clear();
-        self.lines
-            .resize(n_rows.div_ceil(HALF) * d, Line::default());
-        self.rows.clear();
-        let n_whole = self.n_padded() / LANES;
-        for row_ix in 0..n_rows {
-            let (whole, rest) = row(row_ix).as_chunks::<HALF>();
-            self.rows.extend(whole.iter().map(|&line| Line(line)));
-            if !rest.is_empty() {
-                let mut line = Line::default();
-                line.0[..rest.len()].copy_from_slice(rest);
-                self.rows.push(line);
-            }
-            let block_ix = row_ix / LANES;
-            let (lines_per_column, half) = if block_ix < n_whole {
-                (2, row_ix % LANES / HALF)
+        self.lines.reserve(n_rows.div_ceil(HALF) * d);
+        for start in (0..n_rows).step_by(LANES) {
+            let n = LANES.min(n_rows - start);
+            if n == LANES {
+                let block: [&[f64]; LANES] = from_fn(|l| &row(start + l)[..d]);
+                self.turn(block, d, 2, |row, j| row[j]);
             } else {
-                (1, 0)
-            };
-            let start = block_ix * 2 * d + half;
-            for (j, &value) in row(row_ix).iter().enumerate() {
-                self.lines[start + j * lines_per_column].0[row_ix % HALF] = value;
+                let empty: &[f64] = &[];
+                let block = from_fn(|l| if l < n { row(start + l) } else { empty });
+                let halves = n.div_ceil(HALF);
+                self.turn(block, d, halves, |row, j| {
+                    row.get(j).copied().unwrap_or(0.0)
+                });
+            }
+        }
+        self.rows.clear();
+        if d > FEW_COLUMNS {
+            self.rows.reserve(n_rows * self.row_lines());
+            for row_ix in 0..n_rows {
+                let (whole, rest) = row(row_ix).as_chunks::<HALF>();
+                self.rows.extend(whole.iter().map(|&line| Line(line)));
+                if !rest.is_empty() {
+                    let line = from_fn(|l| rest.get(l).copied().unwrap_or(0.0));
+                    self.rows.push(Line(line));
+                }
+            }
+        }
+    }
+
+    /// Appends a block of so many halves, column by column.
+    #[inline(always)]
+    fn turn<'a>(
+        &mut self,
+        block: [&'a [f64]; LANES],
+        d: usize,
+        n_halves: usize,
+        value: impl Fn(&'a [f64], usize) -> f64,
+    ) {
+        let (halves, _) = block.as_chunks::<HALF>();
+        for j in 0..d {
+            for half in &halves[..n_halves] {
+                self.lines.push(Line(from_fn(|l| value(half[l], j))));
             }
         }
     }
