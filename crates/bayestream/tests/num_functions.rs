@@ -205,6 +205,15 @@ fn impossible_rows_share_equally_and_broken_rows_stay_broken() {
 }
 
 #[test]
+fn strides_hold_all_rows_and_avoid_the_cache_period() {
+    assert_eq!((num::column_stride(0), num::column_stride(1)), (0, 16));
+    for n in 1..3000 {
+        let stride = num::column_stride(n);
+        assert!(stride >= n && stride < n + 32 && stride % 16 == 0 && stride % 512 != 0);
+    }
+}
+
+#[test]
 fn no_component_means_no_mass() {
     let mut total = [1.0; 3];
     num::normalise_columns(&mut [], 0, 16, 3, &mut total);

@@ -42,7 +42,7 @@ pub use cholesky::{
 pub use eigen::symmetric_eigen;
 pub use explog::{exp_slice, ln_slice};
 pub use lanes::{LANES, Lanes};
-pub use logsumexp::{log_sum_exp, normalise_columns};
+pub use logsumexp::{column_stride, log_sum_exp, normalise_columns};
 pub use rng::{Rng, stream};
 pub use scatter::weighted_moments;
 pub use schedule::Schedule;

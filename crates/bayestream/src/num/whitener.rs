@@ -145,17 +145,13 @@ fn block_distances<A: Arithmetic, const H: usize, const PHASES: usize>(
         let (panel, rest) = packed.split_at(n_columns);
         packed = rest;
         let mut sums = [[[Line::default(); H]; 2]; PHASES];
-        let (pairs, last_pair) = panel.as_chunks::<PHASES>();
-        let (columns, last_column) = block[..n_columns].as_chunks::<PHASES>();
-        let (means, last_mean) = w.mean[..n_columns].as_chunks::<PHASES>();
+        let (pairs, last_pair) = panel.as_chunks::<2>();
+        let (columns, last_column) = block[..n_columns].as_chunks::<2>();
+        let (means, last_mean) = w.mean[..n_columns].as_chunks::<2>();
         for ((pairs, columns), means) in pairs.iter().zip(columns).zip(means) {
-            for phase in 0..PHASES {
-                add_column::<A, H>(
-                    &mut sums[phase],
-                    pairs[phase],
-                    &columns[phase],
-                    means[phase],
-                );
+            for (step, &column) in columns.iter().enumerate() {
+                let sums = &mut sums[step % PHASES];
+                add_column::<A, H>(sums, pairs[step], &column, means[step]);
             }
         }
         for ((pair, column), &mean) in last_pair.iter().zip(last_column).zip(last_mean) {
