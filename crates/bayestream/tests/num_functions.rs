@@ -209,7 +209,8 @@ fn strides_hold_all_rows_and_avoid_the_cache_period() {
     assert_eq!((num::column_stride(0), num::column_stride(1)), (0, 16));
     for n in 1..3000 {
         let stride = num::column_stride(n);
-        assert!(stride >= n && stride < n + 32 && stride % 16 == 0 && stride % 512 != 0);
+        assert!(stride >= n && stride < n + 32);
+        assert!(stride.is_multiple_of(16) && !stride.is_multiple_of(512));
     }
 }
 
