@@ -32,7 +32,8 @@ pub fn digamma(x: f64) -> f64 {
     let series = u
         * (1.0 / 12.0
             - u * (1.0 / 120.0
-                - u * (1.0 / 252.0 - u * (1.0 / 240.0 - u * (1.0 / 132.0 - u * (691.0 / 32760.0 - u / 12.0))))));
+                - u * (1.0 / 252.0
+                    - u * (1.0 / 240.0 - u * (1.0 / 132.0 - u * (691.0 / 32760.0 - u / 12.0))))));
     shifted.ln() - 0.5 / shifted - series - shift
 }
 
@@ -100,7 +101,8 @@ fn gamma_kernel(a: f64, x: f64) -> f64 {
     // Stirling: Γ(a+1) = √(2πa)·(a/e)ᵃ·exp(1/12a − 1/360a³ + …)
     let u = 1.0 / (a * a);
     let correction = (1.0 / 12.0
-        - u * (1.0 / 360.0 - u * (1.0 / 1260.0 - u * (1.0 / 1680.0 - u * (1.0 / 1188.0 - u * 691.0 / 360360.0)))))
+        - u * (1.0 / 360.0
+            - u * (1.0 / 1260.0 - u * (1.0 / 1680.0 - u * (1.0 / 1188.0 - u * 691.0 / 360360.0)))))
         / a;
     let deviation = (x - a) / a;
     (a * log1p_minus(deviation) - correction).exp() / (2.0 * PI * a).sqrt()
@@ -141,16 +143,17 @@ pub fn normal_quantile(p: f64) -> f64 {
     for _ in 0..50 {
         let tail = 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
         let log_density = -0.5 * (x * x + LN_2PI);
-        let log_tail = if tail > 1e-290 {
+        let log_tail = if tail > f64::MIN_POSITIVE {
             tail.ln()
         } else {
-            // Mills: Φ(x) ≈ φ(x)/|x| · (1 − 1/x² + 3/x⁴ − 15/x⁶), exact to rounding this far out.
+            // The asymptotic series φ(x)/|x| · (1 − 1/x² + 3/x⁴ − 15/x⁶ + …), exact to rounding this far out.
             let u = 1.0 / (x * x);
-            log_density - (-x).ln() + (-u * (1.0 - u * (3.0 - u * 15.0))).ln_1p()
+            let terms = 1.0 - u * (3.0 - u * (15.0 - u * (105.0 - u * (945.0 - u * 10395.0))));
+            log_density - (-x).ln() + (-u * terms).ln_1p()
         };
         // For tails that can be resolved, the difference of tails keeps digits that logs lose.
-        let relative_gap = if (log_tail - log_p).abs() < 1e-3 && tail > 1e-290 {
-            ((tail - p) / tail).min(0.5)
+        let relative_gap = if (log_tail - log_p).abs() < 1e-3 && tail > f64::MIN_POSITIVE {
+            (tail - p) / tail
         } else {
             log_tail - log_p
         };

@@ -130,7 +130,7 @@ pub(super) fn shrink_once<F: Family>(
             * (comps[i].gauss.n_free() * log_count(&comps[i]) + comps[j].gauss.n_free() * log_count(&comps[j])
                 - gauss.n_free() * (comps[i].slow.count + comps[j].slow.count).max(1.0).ln())
             + half_log;
-        let floor = if fraction < 1.0 { crate::lab("AIC", 0.0) * gauss.n_free() } else { 0.0 };
+        let floor = if fraction < 1.0 { crate::lab("AIC", 0.5) * gauss.n_free() } else { 0.0 };
         offer(effective / n * change + (fraction * saved).max(floor), Move::Merged { kept: i, gone: j });
     }
     let (_, what) = best?;
