@@ -139,8 +139,8 @@ fn axis_titles(layout: &Layout) -> Vec<Shape> {
     }
     if !layout.y_label.is_empty() {
         let at = (MARGIN + LABEL_SIZE * 0.75, middle_y);
-        let room = 2.0 * (middle_y - MARGIN).min(layout.height - middle_y - MARGIN);
-        let label = text::shorten(&layout.y_label, LABEL_SIZE, room);
+        // No longer than the axis: above it is the legend.
+        let label = text::shorten(&layout.y_label, LABEL_SIZE, layout.area.h);
         let text = Text::new(at, label, LABEL_SIZE, Paint::Ink);
         shapes.push(Shape::Text(Text {
             upward: true,

@@ -86,11 +86,20 @@ pub fn grid(charts: &[Chart], columns: usize) -> SvgFigure {
     for (ix, chart) in charts.iter().enumerate() {
         let by = (lefts[ix % columns], tops[ix / columns]);
         let (column, row) = (column_sides[ix % columns], row_sides[ix / columns]);
+        // Smaller panels start where the others do but end on their own.
         let least = Sides {
             left: column.left,
-            right: column.right,
+            right: if chart.width == widths[ix % columns] {
+                column.right
+            } else {
+                0.0
+            },
             top: row.top,
-            bottom: row.bottom,
+            bottom: if chart.height == heights[ix / columns] {
+                row.bottom
+            } else {
+                0.0
+            },
         };
         let shapes_of_panel = draw::scene_within(chart, least).shapes;
         shapes.push(Shape::Shift {

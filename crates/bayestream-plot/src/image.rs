@@ -23,6 +23,9 @@ pub(crate) fn encode(
         Pixels::Rgb => png::ColorType::Rgb,
     });
     encoder.set_depth(png::BitDepth::Eight);
+    // Charts are flat areas with sharp edges, which compress best as they are.
+    encoder.set_compression(png::Compression::High);
+    encoder.set_filter(png::Filter::NoFilter);
     let failed = |error: png::EncodingError| PlotError::Encode(error.to_string());
     let mut writer = encoder.write_header().map_err(failed)?;
     writer.write_image_data(bytes).map_err(failed)?;

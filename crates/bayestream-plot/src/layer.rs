@@ -1,7 +1,8 @@
 //! What a chart is made of, in data units.
 
+use crate::color::{Paint, palette_len};
 use crate::scale::Range;
-use crate::scene::Dash;
+use crate::scene::{Dash, Stroke};
 
 /// The shape of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -188,6 +189,21 @@ pub(crate) struct Series {
     /// Layers of one name share a colour; without a name or a choice they take the next.
     pub color: Option<usize>,
     pub layer: Layer,
+}
+
+impl LineLook {
+    /// A line of this look in a colour; when colours repeat, dashes tell lines apart.
+    pub(crate) fn stroke(&self, color: usize) -> Stroke {
+        let dash = match (self.dash, (color / palette_len()) % 3) {
+            (Dash::Solid, 1) => Dash::Dashed,
+            (Dash::Solid, 2) => Dash::Dotted,
+            (chosen, _) => chosen,
+        };
+        Stroke {
+            dash,
+            ..Stroke::new(Paint::Series(color), self.width)
+        }
+    }
 }
 
 impl Layer {

@@ -3,7 +3,7 @@
 use crate::chart::Chart;
 use crate::clip;
 use crate::color::Paint;
-use crate::layer::{Layer, LineLook, Marker, Segment, Style};
+use crate::layer::{Layer, Marker, Segment, Style};
 use crate::layout::Layout;
 use crate::marks;
 use crate::scene::{Anchor, Dots, Fill, Point, Raster, Rect, Shape, Stroke, Text};
@@ -46,7 +46,7 @@ impl LayerShapes {
                 } => {
                     shapes
                         .inside
-                        .extend(pen.line(points, *stepped, look, paint));
+                        .extend(pen.line(points, *stepped, look.stroke(color)));
                 }
                 Layer::Points { points, style } => {
                     shapes.inside.extend(pen.points(points, style, paint));
@@ -57,7 +57,7 @@ impl LayerShapes {
                     shapes.inside.extend(pen.columns(columns, paint));
                 }
                 Layer::Segments { ends, look } => {
-                    shapes.inside.extend(pen.segments(ends, look, paint));
+                    shapes.inside.extend(pen.segments(ends, look.stroke(color)));
                 }
                 Layer::Ellipse {
                     outline,
@@ -133,13 +133,7 @@ impl Pen<'_> {
         runs
     }
 
-    fn line(
-        &self,
-        points: &[(f64, f64)],
-        stepped: bool,
-        look: &LineLook,
-        paint: Paint,
-    ) -> Vec<Shape> {
+    fn line(&self, points: &[(f64, f64)], stepped: bool, stroke: Stroke) -> Vec<Shape> {
         let mut pieces = Vec::new();
         let mut lone = Vec::new();
         for run in self.runs(points.iter().map(|&p| self.px(p))) {
@@ -155,10 +149,6 @@ impl Pen<'_> {
         }
         let mut shapes = Vec::new();
         if !pieces.is_empty() {
-            let stroke = Stroke {
-                dash: look.dash,
-                ..Stroke::new(paint, look.width)
-            };
             shapes.push(Shape::Lines {
                 runs: pieces,
                 stroke,
@@ -166,12 +156,11 @@ impl Pen<'_> {
         }
         // A line of a single point would be invisible.
         if !lone.is_empty() {
-            let radius = look.width.max(2.0);
             let dots = Dots {
                 centers: lone,
-                radius,
+                radius: stroke.width.max(2.0),
                 marker: Marker::Circle,
-                paint,
+                paint: stroke.paint,
                 opacity: 1.0,
             };
             shapes.push(Shape::Dots(dots));
@@ -289,7 +278,7 @@ impl Pen<'_> {
         shapes
     }
 
-    fn segments(&self, ends: &[Segment], look: &LineLook, paint: Paint) -> Option<Shape> {
+    fn segments(&self, ends: &[Segment], stroke: Stroke) -> Option<Shape> {
         let mut runs = Vec::new();
         for (from, to) in clip::subsample(ends, MOST_SEGMENTS) {
             let (Some(from), Some(to)) = (self.px(from), self.px(to)) else {
@@ -297,10 +286,6 @@ impl Pen<'_> {
             };
             runs.extend(clip::segment(from, to, &self.visible).map(|(a, b)| vec![a, b]));
         }
-        let stroke = Stroke {
-            dash: look.dash,
-            ..Stroke::new(paint, look.width)
-        };
         (!runs.is_empty()).then_some(Shape::Lines { runs, stroke })
     }
 

@@ -4,7 +4,7 @@ use crate::chart::Chart;
 use crate::color::Paint;
 use crate::layer::{Layer, Marker, Style};
 use crate::layer_shapes::COLUMN_OPACITY;
-use crate::scene::{Dash, Dots, Fill, Point, Rect, Shape, Stroke, Text};
+use crate::scene::{Dots, Fill, Point, Rect, Shape, Stroke, Text};
 use crate::text;
 
 const SIZE: f64 = 11.5;
@@ -16,19 +16,10 @@ const ENTRY_GAP: f64 = 18.0;
 /// What a layer looks like in small.
 #[derive(Debug, Clone, Copy)]
 enum Key {
-    Line {
-        width: f64,
-        dash: Dash,
-        color: usize,
-    },
-    Dot {
-        style: Style,
-        color: usize,
-    },
-    Area {
-        opacity: f64,
-        color: usize,
-    },
+    Line { stroke: Stroke },
+    Whisker { color: usize },
+    Dot { style: Style, color: usize },
+    Area { opacity: f64, color: usize },
 }
 
 #[derive(Debug, Clone)]
@@ -105,15 +96,9 @@ impl Legend {
 fn key_of(layer: &Layer, color: usize) -> Option<Key> {
     match layer {
         Layer::Line { look, .. } | Layer::Segments { look, .. } => Some(Key::Line {
-            width: look.width,
-            dash: look.dash,
-            color,
+            stroke: look.stroke(color),
         }),
-        Layer::Whiskers { .. } => Some(Key::Line {
-            width: 1.4,
-            dash: Dash::Solid,
-            color,
-        }),
+        Layer::Whiskers { .. } => Some(Key::Whisker { color }),
         Layer::Points { style, .. } => Some(Key::Dot {
             style: *style,
             color,
@@ -139,14 +124,15 @@ fn key_of(layer: &Layer, color: usize) -> Option<Key> {
 impl Key {
     fn shape(&self, x: f64, y: f64) -> Shape {
         match *self {
-            Key::Line { width, dash, color } => {
-                let stroke = Stroke {
-                    dash,
-                    ..Stroke::new(Paint::Series(color), width)
-                };
+            Key::Line { stroke } => Shape::Lines {
+                runs: vec![vec![(x, y), (x + KEY_WIDTH, y)]],
+                stroke,
+            },
+            Key::Whisker { color } => {
+                let middle = x + KEY_WIDTH / 2.0;
                 Shape::Lines {
-                    runs: vec![vec![(x, y), (x + KEY_WIDTH, y)]],
-                    stroke,
+                    runs: vec![vec![(middle, y - 5.0), (middle, y + 5.0)]],
+                    stroke: Stroke::new(Paint::Series(color), 1.4),
                 }
             }
             Key::Dot { style, color } => Shape::Dots(Dots {

@@ -68,6 +68,10 @@ fn place<'a>(chart: &'a Chart, layout: &Layout, most_rows: usize) -> Vec<Mark<'a
             mark.row = Some(row);
             row_starts.resize(row_starts.len().max(row + 1), start);
             row_starts[row] = start;
+            // The line passes the rows below on its way up.
+            for below in &mut row_starts[..row] {
+                *below = below.min(mark.x - GAP);
+            }
         }
     }
     marks
@@ -116,4 +120,58 @@ pub(crate) fn shapes(chart: &Chart, layout: &Layout) -> Vec<Shape> {
     }
     lines.extend(labels);
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Sides;
+
+    #[test]
+    fn labels_overlap_neither_each_other_nor_other_marks() {
+        let places = [
+            1.0, 1.2, 1.3, 2.0, 3.5, 3.6, 3.7, 3.75, 3.8, 3.82, 6.0, 9.9, 10.0,
+        ];
+        let marks: Vec<(f64, String)> = places
+            .iter()
+            .map(|&x| (x, format!("event at {x}")))
+            .collect();
+        let chart = Chart::new("t")
+            .x_range(0.0, 10.0)
+            .marks(&marks, MarkStyle::default());
+        let layout = Layout::of(&chart, &[0], Sides::default());
+        let placed = place(&chart, &layout, layout.n_mark_rows);
+        assert_eq!(placed.len(), places.len());
+        let extent = |mark: &Mark| {
+            let width = text::width(mark.label, SIZE, false);
+            if mark.before {
+                (mark.x - GAP - width, mark.x - GAP)
+            } else {
+                (mark.x + GAP, mark.x + GAP + width)
+            }
+        };
+        let mut n_labels = 0;
+        for (ix, mark) in placed.iter().enumerate() {
+            let Some(row) = mark.row else { continue };
+            n_labels += 1;
+            let (start, end) = extent(mark);
+            assert!(start >= 0.0 && end <= chart.width);
+            for (other_ix, other) in placed.iter().enumerate() {
+                let Some(other_row) = other.row.filter(|_| other_ix != ix) else {
+                    continue;
+                };
+                let (other_start, other_end) = extent(other);
+                assert!(other_row != row || end <= other_start || other_end <= start);
+                // Labels before their mark, at the right edge, may be crossed: they have a rim.
+                let crosses = other.x > start && other.x < end && other_row >= row;
+                assert!(
+                    !crosses || mark.before,
+                    "{} crosses {}",
+                    other.label,
+                    mark.label
+                );
+            }
+        }
+        assert!(n_labels >= 6, "{n_labels}");
+    }
 }

@@ -122,7 +122,12 @@ pub(crate) fn ranges(chart: &Chart) -> (Range, Range, bool) {
 }
 
 fn value_padding(extent: Extent, share: f64) -> (f64, f64) {
-    let below = if extent.lo < 0.0 { share } else { 0.0 };
+    // On a logarithmic axis even the smallest value needs a bar to be seen.
+    let below = if extent.log || extent.lo < 0.0 {
+        share
+    } else {
+        0.0
+    };
     let above = if extent.hi > 0.0 { share } else { 0.0 };
     (below, above)
 }
@@ -210,10 +215,6 @@ fn extend(layer: &Layer, upright_bars: Option<bool>, x: &mut Extent, y: &mut Ext
             }
             if any {
                 value_axis.add(0.0);
-                if value_axis.log {
-                    // Bars on a logarithmic axis need some length even for the smallest value.
-                    value_axis.lo = value_axis.lo.min(value_axis.hi / 10.0);
-                }
                 category_axis.lo = category_axis.lo.min(-0.5);
                 category_axis.hi = category_axis.hi.max(0.5);
             }
