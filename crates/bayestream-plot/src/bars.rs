@@ -67,11 +67,7 @@ impl Categories {
 
     /// The range of the axis that holds the labels.
     pub(crate) fn range(&self) -> Range {
-        Range {
-            lo: -0.5,
-            hi: self.names.len().max(1) as f64 - 0.5,
-            log: false,
-        }
+        Range { lo: -0.5, hi: self.names.len().max(1) as f64 - 0.5, log: false }
     }
 
     /// Cuts labels to a width and tells how wide they are.
@@ -90,10 +86,7 @@ impl Categories {
         let wrap = |name: &String| text::wrap(name, TICK_SIZE, false, slot);
         self.written = self.names.iter().map(wrap).collect();
         let fits = |line: &String| text::width(line, TICK_SIZE, false) <= slot;
-        self.turned = !self
-            .written
-            .iter()
-            .all(|l| l.len() <= MOST_LINES && l.iter().all(fits));
+        self.turned = !self.written.iter().all(|l| l.len() <= MOST_LINES && l.iter().all(fits));
         if self.turned {
             return self.fit_beside(most);
         }
@@ -118,10 +111,7 @@ impl Categories {
                         let y = area.bottom() + 6.0 + TICK_SIZE + drop;
                         ((area.x + middle, y), Anchor::Middle)
                     }
-                    (true, true) => (
-                        (area.x + middle + half_letter, area.bottom() + 7.0),
-                        Anchor::End,
-                    ),
+                    (true, true) => ((area.x + middle + half_letter, area.bottom() + 7.0), Anchor::End),
                     (false, _) => ((area.x - 7.0, area.y + middle + half_letter), Anchor::End),
                 };
                 let text = Text::new(at, line, TICK_SIZE, Paint::Ink).anchored(anchor);
@@ -144,13 +134,7 @@ impl Categories {
         let area = layout.area;
         let length = if self.upright { area.w } else { area.h };
         let slot = length / self.names.len().max(1) as f64;
-        let most_at_once = self
-            .layers_at
-            .iter()
-            .map(Vec::len)
-            .max()
-            .unwrap_or(1)
-            .max(1);
+        let most_at_once = self.layers_at.iter().map(Vec::len).max().unwrap_or(1).max(1);
         let thickness = (0.76 * slot / most_at_once as f64).min(38.0);
         let gap = if thickness > 6.0 { 1.0 } else { 0.0 };
         let scale = if self.upright { layout.y } else { layout.x };
@@ -161,10 +145,7 @@ impl Categories {
                 continue;
             };
             let neighbours = &self.layers_at[ix];
-            let rank = neighbours
-                .iter()
-                .take_while(|&&other| other < layer_ix)
-                .count();
+            let rank = neighbours.iter().take_while(|&&other| other < layer_ix).count();
             let group_start = (ix as f64 + 0.5) * slot - 0.5 * thickness * neighbours.len() as f64;
             let start = group_start + thickness * rank as f64 + 0.5 * gap;
             // Far-out values end just outside the plot area.
@@ -175,76 +156,31 @@ impl Categories {
             };
             let (low, high) = (base.min(tip), base.max(tip));
             let bar = if self.upright {
-                Rect {
-                    x: area.x + start,
-                    y: low,
-                    w: thickness - gap,
-                    h: high - low,
-                }
+                Rect { x: area.x + start, y: low, w: thickness - gap, h: high - low }
             } else {
-                Rect {
-                    x: low,
-                    y: area.y + start,
-                    w: high - low,
-                    h: thickness - gap,
-                }
+                Rect { x: low, y: area.y + start, w: high - low, h: thickness - gap }
             };
-            let fill = Fill {
-                paint: Paint::Series(color),
-                opacity: 1.0,
-            };
-            boxes.push(Shape::Box {
-                area: bar,
-                radius: 0.0,
-                fill,
-            });
-            numbers.extend(
-                self.value_label(*value, &bar, tip, base, thickness)
-                    .map(Shape::Text),
-            );
+            let fill = Fill { paint: Paint::Series(color), opacity: 1.0 };
+            boxes.push(Shape::Box { area: bar, radius: 0.0, fill });
+            numbers.extend(self.value_label(*value, &bar, tip, base, thickness).map(Shape::Text));
         }
         (boxes, numbers)
     }
 
-    fn value_label(
-        &self,
-        value: f64,
-        bar: &Rect,
-        tip: f64,
-        base: f64,
-        thickness: f64,
-    ) -> Option<Text> {
+    fn value_label(&self, value: f64, bar: &Rect, tip: f64, base: f64, thickness: f64) -> Option<Text> {
         let label = number(value);
         let middle = bar.center();
         if self.upright {
             if self.widest_value > thickness + 4.0 {
                 return None;
             }
-            let y = if tip <= base {
-                tip - 4.0
-            } else {
-                tip + VALUE_SIZE + 1.0
-            };
-            return Some(
-                Text::new((middle.0, y), label, VALUE_SIZE, Paint::Soft).anchored(Anchor::Middle),
-            );
+            let y = if tip <= base { tip - 4.0 } else { tip + VALUE_SIZE + 1.0 };
+            return Some(Text::new((middle.0, y), label, VALUE_SIZE, Paint::Soft).anchored(Anchor::Middle));
         }
         if thickness < VALUE_SIZE {
             return None;
         }
-        let (x, anchor) = if tip >= base {
-            (tip + 4.0, Anchor::Start)
-        } else {
-            (tip - 4.0, Anchor::End)
-        };
-        Some(
-            Text::new(
-                (x, middle.1 + VALUE_SIZE * 0.36),
-                label,
-                VALUE_SIZE,
-                Paint::Soft,
-            )
-            .anchored(anchor),
-        )
+        let (x, anchor) = if tip >= base { (tip + 4.0, Anchor::Start) } else { (tip - 4.0, Anchor::End) };
+        Some(Text::new((x, middle.1 + VALUE_SIZE * 0.36), label, VALUE_SIZE, Paint::Soft).anchored(anchor))
     }
 }

@@ -79,22 +79,9 @@ impl Layout {
             legend,
             height: chart.height,
             sides: Sides::default(),
-            area: Rect {
-                x: 0.0,
-                y: 0.0,
-                w: 1.0,
-                h: 1.0,
-            },
-            x: Scale {
-                range: natural_x,
-                from: 0.0,
-                to: 1.0,
-            },
-            y: Scale {
-                range: natural_y,
-                from: 1.0,
-                to: 0.0,
-            },
+            area: Rect { x: 0.0, y: 0.0, w: 1.0, h: 1.0 },
+            x: Scale { range: natural_x, from: 0.0, to: 1.0 },
+            y: Scale { range: natural_y, from: 1.0, to: 0.0 },
             x_ticks: Ticks::default(),
             y_ticks: Ticks::default(),
             n_mark_rows: 0,
@@ -137,12 +124,7 @@ impl Layout {
         if let Some(ratio) = image_ratio(chart) {
             // Pixels of an image are square.
             let (w, h) = (area.w.min(area.h * ratio), area.h.min(area.w / ratio));
-            area = Rect {
-                x: area.x + (area.w - w) / 2.0,
-                y: area.y + (area.h - h) / 2.0,
-                w,
-                h,
-            };
+            area = Rect { x: area.x + (area.w - w) / 2.0, y: area.y + (area.h - h) / 2.0, w, h };
         }
         self.area = area;
         self.set_scales(chart);
@@ -154,11 +136,7 @@ impl Layout {
         (self.x.from, self.x.to) = (area.x, area.right());
         let downward = chart.flip_y || chart.upright_bars == Some(false);
         let (bottom, top) = (area.bottom(), area.y);
-        (self.y.from, self.y.to) = if downward {
-            (top, bottom)
-        } else {
-            (bottom, top)
-        };
+        (self.y.from, self.y.to) = if downward { (top, bottom) } else { (bottom, top) };
     }
 
     /// The height of title, note and legend.
@@ -172,33 +150,20 @@ impl Layout {
     /// The room needed around a plot area of about the current size.
     fn sides(&mut self, chart: &Chart) -> Sides {
         let title_room = |label: &str| {
-            if label.is_empty() {
-                0.0
-            } else {
-                LABEL_SIZE * 1.6
-            }
+            if label.is_empty() { 0.0 } else { LABEL_SIZE * 1.6 }
         };
         self.set_scales(chart);
         self.set_ticks(chart);
         self.n_mark_rows = marks::n_rows(chart, self);
         let top = MARGIN + self.header_height() + marks::ROW * self.n_mark_rows as f64;
-        let widest = |labels: &[String]| {
-            labels
-                .iter()
-                .map(|l| text::width(l, TICK_SIZE, false))
-                .fold(0.0, f64::max)
-        };
+        let widest = |labels: &[String]| labels.iter().map(|l| text::width(l, TICK_SIZE, false)).fold(0.0, f64::max);
         let y_room = match &mut self.categories {
             Some(categories) if !categories.upright => categories.fit_beside(chart.width * 0.4),
             _ => widest(&self.y_ticks.labels),
         };
         let tick_gap = |room: f64| if room > 0.0 { room + 7.0 } else { 0.0 };
         let left = MARGIN + title_room(&self.y_label) + tick_gap(y_room);
-        let last_label = self
-            .x_ticks
-            .labels
-            .last()
-            .map_or(0.0, |l| text::width(l, TICK_SIZE, false));
+        let last_label = self.x_ticks.labels.last().map_or(0.0, |l| text::width(l, TICK_SIZE, false));
         let right = MARGIN.max(last_label / 2.0 + 4.0);
         let x_room = match &mut self.categories {
             Some(categories) if categories.upright => {
@@ -208,12 +173,7 @@ impl Layout {
             _ => TICK_SIZE * 1.2,
         };
         let bottom = MARGIN + title_room(&self.x_label) + tick_gap(x_room);
-        Sides {
-            left,
-            right,
-            top,
-            bottom,
-        }
+        Sides { left, right, top, bottom }
     }
 
     fn set_ticks(&mut self, chart: &Chart) {
@@ -221,18 +181,9 @@ impl Layout {
         let is_image = image_ratio(chart).is_some();
         let show_x = upright != Some(true) && !(is_image && chart.x_label.is_empty());
         let lanes_only = only_lanes(chart) && chart.y_label.is_empty();
-        let show_y =
-            upright != Some(false) && !(is_image && chart.y_label.is_empty()) && !lanes_only;
-        self.x_ticks = if show_x {
-            x_ticks(self.x.range, self.area.w)
-        } else {
-            Ticks::default()
-        };
-        self.y_ticks = if show_y {
-            y_ticks(self.y.range, self.area.h)
-        } else {
-            Ticks::default()
-        };
+        let show_y = upright != Some(false) && !(is_image && chart.y_label.is_empty()) && !lanes_only;
+        self.x_ticks = if show_x { x_ticks(self.x.range, self.area.w) } else { Ticks::default() };
+        self.y_ticks = if show_y { y_ticks(self.y.range, self.area.h) } else { Ticks::default() };
         self.x_label = with_common(&chart.x_label, &self.x_ticks.common);
         self.y_label = with_common(&chart.y_label, &self.y_ticks.common);
     }
@@ -259,11 +210,7 @@ fn with_common(label: &str, common: &Option<String>) -> String {
 }
 
 fn axis_ticks(range: Range, wanted: usize) -> Ticks {
-    if range.log {
-        ticks::logarithmic(range.lo, range.hi, wanted)
-    } else {
-        ticks::linear(range.lo, range.hi, wanted)
-    }
+    if range.log { ticks::logarithmic(range.lo, range.hi, wanted) } else { ticks::linear(range.lo, range.hi, wanted) }
 }
 
 fn y_ticks(range: Range, height: f64) -> Ticks {
@@ -278,11 +225,7 @@ fn x_ticks(range: Range, width: f64) -> Ticks {
     let mut wanted = ((width / spacing) as usize).clamp(1, 10);
     loop {
         let ticks = axis_ticks(range, wanted);
-        let needed: f64 = ticks
-            .labels
-            .iter()
-            .map(|l| text::width(l, TICK_SIZE, false) + 14.0)
-            .sum();
+        let needed: f64 = ticks.labels.iter().map(|l| text::width(l, TICK_SIZE, false) + 14.0).sum();
         if needed <= width * 1.1 || wanted <= 1 {
             return ticks;
         }
@@ -301,15 +244,9 @@ mod tests {
     #[test]
     fn equal_aspect_gives_units_of_equal_length() {
         let square = [(0.0, 0.0), (3.0, 40.0), (5.0, 7.0)];
-        let chart = Chart::new("title")
-            .y_label("y")
-            .line("", &square)
-            .equal_aspect();
+        let chart = Chart::new("title").y_label("y").line("", &square).equal_aspect();
         let Layout { x, y, area, .. } = layout(&chart);
-        let units = (
-            area.w / (x.range.hi - x.range.lo),
-            area.h / (y.range.hi - y.range.lo),
-        );
+        let units = (area.w / (x.range.hi - x.range.lo), area.h / (y.range.hi - y.range.lo));
         assert!((units.0 / units.1 - 1.0).abs() < 1e-9, "{units:?}");
         assert!(x.range.lo <= 0.0 && x.range.hi >= 5.0 && y.range.lo <= 0.0 && y.range.hi >= 40.0);
     }
@@ -320,22 +257,13 @@ mod tests {
         for end in curves {
             let points = [(0.0, 0.0), end];
             let chart = Chart::new("t").x_label("x").y_label("y").line("a", &points);
-            let Layout {
-                x_ticks,
-                y_ticks,
-                area,
-                x,
-                ..
-            } = layout(&chart);
+            let Layout { x_ticks, y_ticks, area, x, .. } = layout(&chart);
             let widest = |labels: &[String]| {
                 let widths = labels.iter().map(|l| text::width(l, TICK_SIZE, false));
                 widths.fold(0.0, f64::max)
             };
             assert!(area.x - 7.0 - widest(&y_ticks.labels) >= MARGIN);
-            let last = x_ticks
-                .labels
-                .last()
-                .map_or(0.0, |l| text::width(l, TICK_SIZE, false));
+            let last = x_ticks.labels.last().map_or(0.0, |l| text::width(l, TICK_SIZE, false));
             let at = x_ticks.values.last().and_then(|&v| x.px(v)).unwrap_or(0.0);
             assert!(at + last / 2.0 <= chart.width);
             assert!(x_ticks.values.len() >= 3 && y_ticks.values.len() >= 3);

@@ -50,12 +50,7 @@ impl Legend {
             }
             match entries.iter_mut().find(|entry| entry.name == series.name) {
                 Some(entry) => entry.keys.push(key),
-                None => entries.push(Entry {
-                    name: series.name.clone(),
-                    keys: vec![key],
-                    x: 0.0,
-                    row: 0,
-                }),
+                None => entries.push(Entry { name: series.name.clone(), keys: vec![key], x: 0.0, row: 0 }),
             }
         }
         let (mut x, mut row) = (0.0, 0);
@@ -73,11 +68,7 @@ impl Legend {
     }
 
     pub(crate) fn height(&self) -> f64 {
-        if self.n_rows == 0 {
-            0.0
-        } else {
-            self.n_rows as f64 * ROW + 4.0
-        }
+        if self.n_rows == 0 { 0.0 } else { self.n_rows as f64 * ROW + 4.0 }
     }
 
     /// The legend with its top left corner at the given point.
@@ -95,39 +86,20 @@ impl Legend {
 
 fn key_of(layer: &Layer, color: usize) -> Option<Key> {
     match layer {
-        Layer::Line { look, .. } | Layer::Segments { look, .. } => Some(Key::Line {
-            stroke: look.stroke(color),
-        }),
+        Layer::Line { look, .. } | Layer::Segments { look, .. } => Some(Key::Line { stroke: look.stroke(color) }),
         Layer::Whiskers { .. } => Some(Key::Whisker { color }),
-        Layer::Points { style, .. } => Some(Key::Dot {
-            style: *style,
-            color,
-        }),
-        Layer::Band { .. } => Some(Key::Area {
-            opacity: 0.2,
-            color,
-        }),
-        Layer::Columns { .. } => Some(Key::Area {
-            opacity: COLUMN_OPACITY,
-            color,
-        }),
-        Layer::Bars { .. } => Some(Key::Area {
-            opacity: 1.0,
-            color,
-        }),
-        Layer::Ellipse { .. } | Layer::Spans { .. } | Layer::Marks { .. } | Layer::Image { .. } => {
-            None
-        }
+        Layer::Points { style, .. } => Some(Key::Dot { style: *style, color }),
+        Layer::Band { .. } => Some(Key::Area { opacity: 0.2, color }),
+        Layer::Columns { .. } => Some(Key::Area { opacity: COLUMN_OPACITY, color }),
+        Layer::Bars { .. } => Some(Key::Area { opacity: 1.0, color }),
+        Layer::Ellipse { .. } | Layer::Spans { .. } | Layer::Marks { .. } | Layer::Image { .. } => None,
     }
 }
 
 impl Key {
     fn shape(&self, x: f64, y: f64) -> Shape {
         match *self {
-            Key::Line { stroke } => Shape::Lines {
-                runs: vec![vec![(x, y), (x + KEY_WIDTH, y)]],
-                stroke,
-            },
+            Key::Line { stroke } => Shape::Lines { runs: vec![vec![(x, y), (x + KEY_WIDTH, y)]], stroke },
             Key::Whisker { color } => {
                 let middle = x + KEY_WIDTH / 2.0;
                 Shape::Lines {
@@ -139,26 +111,14 @@ impl Key {
                 centers: vec![(x + KEY_WIDTH / 2.0, y)],
                 // Even the finest dust of points needs a key one can see.
                 radius: style.radius.clamp(2.8, 5.5),
-                marker: if style.radius < 1.5 {
-                    Marker::Circle
-                } else {
-                    style.marker
-                },
+                marker: if style.radius < 1.5 { Marker::Circle } else { style.marker },
                 paint: Paint::Series(color),
                 opacity: style.opacity.max(0.75),
             }),
             Key::Area { opacity, color } => Shape::Box {
-                area: Rect {
-                    x: x + 3.0,
-                    y: y - 5.0,
-                    w: KEY_WIDTH - 6.0,
-                    h: 10.0,
-                },
+                area: Rect { x: x + 3.0, y: y - 5.0, w: KEY_WIDTH - 6.0, h: 10.0 },
                 radius: 1.5,
-                fill: Fill {
-                    paint: Paint::Series(color),
-                    opacity,
-                },
+                fill: Fill { paint: Paint::Series(color), opacity },
             },
         }
     }
