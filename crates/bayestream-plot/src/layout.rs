@@ -215,14 +215,17 @@ fn axis_ticks(range: Range, wanted: usize) -> Ticks {
 
 fn y_ticks(range: Range, height: f64) -> Ticks {
     let spacing = if range.log { 32.0 } else { 42.0 };
-    axis_ticks(range, ((height / spacing) as usize).clamp(1, 9))
+    let wanted = ((height / spacing) as usize).clamp(1, 9);
+    let ticks = axis_ticks(range, wanted);
+    // A single tick tells no scale; a few more fit into all but the smallest charts.
+    if ticks.values.len() < 2 && height > 3.0 * TICK_SIZE { axis_ticks(range, wanted + 1) } else { ticks }
 }
 
 /// As many ticks as fit side by side with their labels apart.
 fn x_ticks(range: Range, width: f64) -> Ticks {
     // Decades get crowded less easily than multiples of a step: their labels are short.
     let spacing = if range.log { 50.0 } else { 85.0 };
-    let mut wanted = ((width / spacing) as usize).clamp(1, 10);
+    let mut wanted = ((width / spacing) as usize).clamp(3, 10);
     loop {
         let ticks = axis_ticks(range, wanted);
         let needed: f64 = ticks.labels.iter().map(|l| text::width(l, TICK_SIZE, false) + 14.0).sum();
@@ -276,6 +279,16 @@ mod tests {
         assert_eq!(layout(&counts).y.range.lo, 0.0);
         let scores = Chart::new("").line("", &[(0.0, 8.0), (1.0, 9.0)]);
         assert!(layout(&scores).y.range.lo > 7.0);
+    }
+
+    #[test]
+    fn small_panels_still_show_a_scale() {
+        for end in [0.7, 3.0, 45.0, 1234.0, 9.9e6] {
+            let chart = Chart::new("").size(200.0, 160.0).line("", &[(-end, -end), (end, end)]);
+            let Layout { x_ticks, y_ticks, .. } = layout(&chart);
+            assert!(x_ticks.values.len() >= 2, "{end}: {x_ticks:?}");
+            assert!(y_ticks.values.len() >= 2, "{end}: {y_ticks:?}");
+        }
     }
 
     #[test]
