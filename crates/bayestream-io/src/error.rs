@@ -8,7 +8,7 @@ use std::io;
 pub struct Place {
     /// The input's name: its path, or `standard input`.
     pub file: String,
-    /// The 1-based number of the data row.
+    /// The 1-based number of the data row; 0 for the line of column names.
     pub row: u64,
     /// The 1-based line of the file, for text formats.
     pub line: Option<u64>,
@@ -16,10 +16,10 @@ pub struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: row {}", self.file, self.row)?;
-        match self.line {
-            Some(line) => write!(f, " (line {line})"),
-            None => Ok(()),
+        match (self.row, self.line) {
+            (0, Some(line)) => write!(f, "{}: line {line}", self.file),
+            (row, Some(line)) => write!(f, "{}: row {row} (line {line})", self.file),
+            (row, None) => write!(f, "{}: row {row}", self.file),
         }
     }
 }
@@ -153,6 +153,11 @@ pub enum InputError {
         /// What is wrong.
         detail: String,
     },
+    /// A quote that is opened and never closed.
+    OpenQuote {
+        /// Where it is opened; row 0 is the line of column names.
+        place: Place,
+    },
     /// A JSON object with a key that the first one did not have.
     UnknownKey {
         /// Where.
@@ -191,6 +196,7 @@ impl InputError {
             },
             InputError::WrongCellCount { .. } => "input/wrong-cell-count",
             InputError::MalformedRow { .. } => "input/malformed-row",
+            InputError::OpenQuote { .. } => "input/open-quote",
             InputError::UnknownKey { .. } => "input/unknown-key",
         }
     }
@@ -201,6 +207,7 @@ impl InputError {
             InputError::BadCell { place, .. }
             | InputError::WrongCellCount { place, .. }
             | InputError::MalformedRow { place, .. }
+            | InputError::OpenQuote { place }
             | InputError::UnknownKey { place, .. } => Some(place),
             _ => None,
         }
@@ -376,6 +383,11 @@ impl fmt::Display for InputError {
             InputError::MalformedRow { place, detail } => {
                 write!(f, "{place}: {detail}: fix the row, or {SKIP}")
             }
+            InputError::OpenQuote { place } => write!(
+                f,
+                "{place}: a quote is opened and never closed: close it, or put the whole cell in quotes and double \
+                 the quote if it is part of the text"
+            ),
             InputError::UnknownKey { place, key, hint } => write!(
                 f,
                 "{place}: key `{key}` is not in the first object, whose keys are the columns{hint}: fix the row, add \

@@ -93,6 +93,7 @@ enum Encoder {
     Csv {
         target: Target,
         line: Vec<u8>,
+        delimiter: u8,
     },
     Ndjson {
         target: Target,
@@ -104,7 +105,7 @@ enum Encoder {
 
 impl TableWriter {
     /// Starts a table at a path, or on standard output for `-`. Without a format the extension decides; standard
-    /// output is NDJSON. A name that ends in `.gz` is packed.
+    /// output is NDJSON. A name that ends in `.gz` is packed, and the cells of a `.tsv` or `.tab` are put apart by tabs.
     pub fn create(
         target: &str,
         format: Option<Format>,
@@ -123,12 +124,17 @@ impl TableWriter {
                 file: target.to_string(),
             })?;
         let is_stream = target == "-";
+        let delimiter = if is_tabbed(target) { b'\t' } else { b',' };
         let target = Target::create(target)?;
         let encoder = match format {
             Format::Csv => {
                 let mut line = Vec::new();
-                text::csv_header(&mut line, &columns);
-                Encoder::Csv { target, line }
+                text::csv_header(&mut line, &columns, delimiter);
+                Encoder::Csv {
+                    target,
+                    line,
+                    delimiter,
+                }
             }
             Format::Ndjson => Encoder::Ndjson {
                 target,
@@ -158,8 +164,12 @@ impl TableWriter {
     pub fn write_row(&mut self, cells: &[Cell<'_>]) -> Result<(), OutputError> {
         self.check(cells)?;
         match &mut self.encoder {
-            Encoder::Csv { target, line } => {
-                text::csv_row(line, cells);
+            Encoder::Csv {
+                target,
+                line,
+                delimiter,
+            } => {
+                text::csv_row(line, cells, *delimiter);
                 write_line(target, line)
             }
             Encoder::Ndjson { target, line, keys } => {
@@ -174,7 +184,7 @@ impl TableWriter {
     /// end and keeps its rows.
     pub fn flush(&mut self) -> Result<(), OutputError> {
         match &mut self.encoder {
-            Encoder::Csv { target, line } | Encoder::Ndjson { target, line, .. } => {
+            Encoder::Csv { target, line, .. } | Encoder::Ndjson { target, line, .. } => {
                 write_line(target, line)?;
                 target
                     .flush()
@@ -190,6 +200,7 @@ impl TableWriter {
             Encoder::Csv {
                 mut target,
                 mut line,
+                ..
             }
             | Encoder::Ndjson {
                 mut target,
@@ -220,6 +231,13 @@ impl TableWriter {
             None => Ok(()),
         }
     }
+}
+
+/// Whether the name promises tabs between the cells (`.tsv`, `.tab`).
+fn is_tabbed(target: &str) -> bool {
+    let name = target.to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    name.ends_with(".tsv") || name.ends_with(".tab")
 }
 
 /// Writes the line out and empties it.

@@ -5,20 +5,20 @@ use std::io::Write;
 use super::{Cell, OutColumn};
 
 /// Appends the line of column names.
-pub(super) fn csv_header(line: &mut Vec<u8>, columns: &[OutColumn]) {
+pub(super) fn csv_header(line: &mut Vec<u8>, columns: &[OutColumn], delimiter: u8) {
     let names: Vec<Cell<'_>> = columns
         .iter()
         .map(|column| Cell::Text(&column.name))
         .collect();
-    csv_row(line, &names);
+    csv_row(line, &names, delimiter);
 }
 
 /// Appends a row and its line feed.
-pub(super) fn csv_row(line: &mut Vec<u8>, cells: &[Cell<'_>]) {
+pub(super) fn csv_row(line: &mut Vec<u8>, cells: &[Cell<'_>], delimiter: u8) {
     let start = line.len();
     for (ix, cell) in cells.iter().enumerate() {
         if ix > 0 {
-            line.push(b',');
+            line.push(delimiter);
         }
         csv_cell(line, cell);
     }

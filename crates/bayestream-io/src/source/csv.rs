@@ -8,7 +8,7 @@ use super::lines::Lines;
 use super::number::{is_missing, parse_float};
 use super::plan::{Fault, Plan};
 use super::quotes::QuotedRecord;
-use crate::{InputError, OnError, Progress, ReadOptions, RowBatch, RowSource};
+use crate::{InputError, OnError, Place, Progress, ReadOptions, RowBatch, RowSource};
 
 pub(crate) struct CsvSource {
     lines: Lines,
@@ -55,8 +55,7 @@ impl CsvSource {
         let mut record = QuotedRecord::new();
         while !record.scan(lines.current(), delimiter) {
             if !lines.extend().map_err(fail)? {
-                let detail = "the first line opens a quote that never closes".to_string();
-                return Err(InputError::WrongFormat { file: name, detail });
+                return Err(open_quote(&name, 0, lines.number()));
             }
         }
         let is_row = is_row_of_numbers(&record);
@@ -104,10 +103,11 @@ impl CsvSource {
             while !self.record.scan(self.lines.current(), self.delimiter) {
                 if !self.lines.extend().map_err(fail)? {
                     // How many rows the open quote has swallowed is unknown, so it is never skipped.
-                    let fault = Fault::Malformed {
-                        detail: "a quote is opened and never closed",
-                    };
-                    return Err(fault.into_error(&self.plan, self.row + 1, self.lines.number()));
+                    return Err(open_quote(
+                        &self.plan.file,
+                        self.row + 1,
+                        self.lines.number(),
+                    ));
                 }
             }
             return Ok(Record::Quoted);
@@ -223,11 +223,26 @@ fn take_cells<'a>(
     }
 }
 
-/// Comma, unless the first line has none and has tabs or semicolons.
+fn open_quote(file: &str, row: u64, line: u64) -> InputError {
+    InputError::OpenQuote {
+        place: Place {
+            file: file.to_string(),
+            row,
+            line: Some(line),
+        },
+    }
+}
+
+/// Comma, unless the first line has none outside of quotes and has tabs or semicolons.
 fn find_delimiter(line: &[u8]) -> u8 {
+    let is_outside = |delimiter: &u8| {
+        line.split(|&byte| byte == b'"')
+            .step_by(2)
+            .any(|part| part.contains(delimiter))
+    };
     [b',', b'\t', b';']
         .into_iter()
-        .find(|delimiter| line.contains(delimiter))
+        .find(is_outside)
         .unwrap_or(b',')
 }
 

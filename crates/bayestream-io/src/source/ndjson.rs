@@ -40,25 +40,39 @@ impl NdjsonSource {
         let mut lines = Lines::new(reader);
         let fail = |source| InputError::from_io(&name, source);
         let mut is_first = true;
-        loop {
+        let mut n_skipped = 0;
+        let names = loop {
             if !lines.advance().map_err(fail)? {
-                return Err(InputError::Empty { file: name });
+                return Err(match n_skipped {
+                    0 => InputError::Empty { file: name },
+                    _ => InputError::NoRows {
+                        file: name,
+                        n_skipped,
+                    },
+                });
             }
             if std::mem::take(&mut is_first) {
                 lines.skip_byte_order_mark();
             }
-            if !lines.current().trim_ascii().is_empty() {
-                break;
+            if lines.current().trim_ascii().is_empty() {
+                continue;
             }
-        }
-        let names = first_keys(lines.current()).map_err(|detail| InputError::MalformedRow {
-            place: Place {
-                file: name.clone(),
-                row: 1,
-                line: Some(lines.number()),
-            },
-            detail: detail.to_string(),
-        })?;
+            match first_keys(lines.current()) {
+                Ok(names) => break names,
+                Err(_) if options.on_error == OnError::Skip => n_skipped += 1,
+                Err(detail) => {
+                    let place = Place {
+                        file: name,
+                        row: 1,
+                        line: Some(lines.number()),
+                    };
+                    return Err(InputError::MalformedRow {
+                        place,
+                        detail: detail.to_string(),
+                    });
+                }
+            }
+        };
         let plan = Plan::new(&name, names.clone(), options)?;
         let keys = Keys {
             last_seen: vec![0; names.len()],
@@ -71,8 +85,8 @@ impl NdjsonSource {
             keys,
             gauge,
             holds_row: true,
-            row: 0,
-            n_skipped: 0,
+            row: n_skipped,
+            n_skipped,
             ended: false,
         })
     }

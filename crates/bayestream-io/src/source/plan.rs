@@ -186,18 +186,21 @@ fn refuse_duplicates(file: &str, names: &[String]) -> Result<(), InputError> {
 
 /// The name most like `asked`, if one is like it at all.
 pub(crate) fn nearest<'a>(asked: &str, names: &'a [String]) -> Option<&'a str> {
+    let asked = asked.to_lowercase();
+    let is_like = |distance: usize, name: &str| {
+        let shorter = name.chars().count().min(asked.chars().count());
+        distance < shorter && distance <= 1.max(shorter / 3)
+    };
     names
         .iter()
         .map(|name| {
             (
-                strsim::damerau_levenshtein(&asked.to_lowercase(), &name.to_lowercase()),
+                strsim::damerau_levenshtein(&asked, &name.to_lowercase()),
                 name,
             )
         })
         .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, name)| {
-            *distance <= 1.max(name.chars().count().min(asked.chars().count()) / 3)
-        })
+        .filter(|(distance, name)| is_like(*distance, name))
         .map(|(_, name)| name.as_str())
 }
 

@@ -64,6 +64,7 @@ fn the_delimiter_is_found_in_the_first_line() {
         assert_eq!(table.columns, ["a", "b"], "{text:?}");
         assert_eq!(table.bits(), [1.5f64.to_bits(), MISSING], "{text:?}");
     }
+    assert_eq!(read_csv("\"a,b\";c\n1;2\n").columns, ["a,b", "c"]);
     // With a comma in the first line, semicolons are text.
     let semicolons = ReadOptions {
         label_column: Some("b;c".into()),

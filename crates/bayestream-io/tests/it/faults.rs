@@ -218,6 +218,12 @@ fn names_that_no_column_has() {
     };
     let message = fault("a,b\n1,2\n", &far, "input/unknown-column");
     assert!(message.ends_with("the columns are a, b"), "{message}");
+    let letter = ReadOptions {
+        drop: vec!["z".into()],
+        ..csv()
+    };
+    let message = fault("a,b\n1,2\n", &letter, "input/unknown-column");
+    assert!(message.ends_with("the columns are a, b"), "{message}");
     let wide: Vec<String> = (1..=20).map(|ix| format!("c{ix}")).collect();
     let message = fault(
         format!("{}\n", wide.join(",")),
@@ -278,12 +284,18 @@ fn no_numeric_column_left() {
 #[test]
 fn quotes_that_never_close_are_not_skipped() {
     for options in [csv(), skipping(Format::Csv)] {
-        let message = fault("a,b\n1,2\n3,\"4\n5,6\n", &options, "input/malformed-row");
+        let message = fault("a,b\n1,2\n3,\"4\n5,6\n", &options, "input/open-quote");
         assert!(
-            message.contains("row 2 (line 3): a quote is opened and never closed"),
+            message.starts_with(
+                "data.csv: row 2 (line 3): a quote is opened and never closed: close it"
+            ),
             "{message}"
         );
-        fault("\"a,b\n1,2\n", &options, "input/wrong-format");
+        let message = fault("\"a,b\n1,2\n", &options, "input/open-quote");
+        assert!(
+            message.starts_with("data.csv: line 1: a quote is opened"),
+            "{message}"
+        );
     }
 }
 

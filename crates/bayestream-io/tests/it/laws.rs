@@ -202,7 +202,7 @@ proptest! {
     #[test]
     fn what_is_written_reads_back_to_the_bit((n_columns, rows) in any_rows()) {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["t.csv", "t.ndjson", "t.parquet", "t.arrow", "t.csv.gz", "t.ndjson.gz"] {
+        for name in ["t.csv", "t.tsv", "t.ndjson", "t.parquet", "t.arrow", "t.csv.gz", "t.ndjson.gz"] {
             if rows.is_empty() && name.contains("ndjson") {
                 // Without an object there is nothing to name the columns.
                 continue;

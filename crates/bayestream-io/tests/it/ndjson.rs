@@ -174,3 +174,21 @@ fn faulty_rows_are_skipped_and_counted() {
     assert_eq!(table.row_numbers(), [1, 5]);
     assert_eq!(table.n_skipped, 3);
 }
+
+#[test]
+fn the_first_sound_object_names_the_columns_when_faulty_rows_are_skipped() {
+    let table = read_bytes(
+        "# a comment\n\n{\"x\":1}\n{\"x\":2}\n",
+        &skipping(Format::Ndjson),
+    )
+    .unwrap();
+    assert_eq!(table.batch.rows, [1.0, 2.0]);
+    assert_eq!(table.row_numbers(), [2, 3]);
+    assert_eq!(table.n_skipped, 1);
+    let message = fault(
+        "nothing\nat all\n",
+        &skipping(Format::Ndjson),
+        "input/no-rows",
+    );
+    assert!(message.contains("all 2 were skipped"), "{message}");
+}

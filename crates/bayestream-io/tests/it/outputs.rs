@@ -76,6 +76,16 @@ fn csv_quotes_what_needs_it_and_leaves_missing_values_empty() {
 }
 
 #[test]
+fn a_name_that_promises_tabs_gets_tabs() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["out.tsv", "out.TAB"] {
+        let text = String::from_utf8(write_sample(&folder.path().join(name))).unwrap();
+        assert!(text.starts_with("row\tlog_density\tcomponent\t"), "{text}");
+        assert!(text.ends_with("\n\t3\t\t\t\t\n"), "{text}");
+    }
+}
+
+#[test]
 fn ndjson_has_one_object_a_row_and_null_for_missing_values() {
     let folder = tempfile::tempdir().unwrap();
     let text = String::from_utf8(write_sample(&folder.path().join("out.ndjson"))).unwrap();

@@ -1,6 +1,7 @@
 //! Pipes, packed files, batches and progress.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -239,4 +240,44 @@ fn lines_longer_than_the_buffer_are_read() {
     let table = read_bytes(text, &options(Format::Csv)).unwrap();
     assert_eq!(table.batch.n_rows, 2);
     assert!((0..2 * n_columns).all(|ix| table.batch.rows[ix] == (ix % n_columns) as f64 + 0.25));
+}
+
+/// Not a test by itself: reads standard input, run as another process by the test below.
+#[test]
+fn reader_of_standard_input() {
+    let Ok(expected) = std::env::var("EXPECT_FROM_STANDARD_INPUT") else {
+        return;
+    };
+    let source = open("-", &ReadOptions::default()).unwrap();
+    assert_eq!(source.name(), "standard input");
+    let table = read_from(source).unwrap();
+    assert_eq!(
+        format!("{:?} {:?}", table.columns, table.batch.rows),
+        expected
+    );
+}
+
+#[test]
+fn standard_input_is_csv_unless_its_first_byte_is_a_brace() {
+    let cases = [
+        (b"a,b\n1,2\n".to_vec(), "[\"a\", \"b\"] [1.0, 2.0]"),
+        (b"{\"x\": 1}\n{\"x\": 2}\n".to_vec(), "[\"x\"] [1.0, 2.0]"),
+        (gzip(&[b"a\n3\n"]), "[\"a\"] [3.0]"),
+    ];
+    for (bytes, expected) in cases {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["streams::reader_of_standard_input", "--exact"])
+            .env("EXPECT_FROM_STANDARD_INPUT", expected)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(&bytes).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stdout)
+        );
+    }
 }
