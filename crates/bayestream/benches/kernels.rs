@@ -10,10 +10,7 @@ use std::time::Instant;
 const COLUMNS: [usize; 7] = [2, 3, 5, 10, 20, 50, 100];
 
 fn main() {
-    let wanted: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|a| !a.starts_with('-'))
-        .collect();
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     type Section = (&'static str, fn(f64));
     let sections: [Section; 5] = [
         ("mahalanobis", mahalanobis),
@@ -84,10 +81,7 @@ fn lanes(n: usize, d: usize) -> Lanes {
 
 fn mahalanobis(peak: f64) {
     const N_COMPONENTS: usize = 10;
-    println!(
-        "{:>5} {:>5} {:>14} {:>7}",
-        "rows", "cols", "ns/row/comp", "% peak"
-    );
+    println!("{:>5} {:>5} {:>14} {:>7}", "rows", "cols", "ns/row/comp", "% peak");
     for n in [10, 50, 512] {
         for d in COLUMNS {
             let x = lanes(n, d);
@@ -110,19 +104,13 @@ fn mahalanobis(peak: f64) {
                 black_box(&mut out);
             }) / (n * N_COMPONENTS) as f64;
             let flops = (d * (d + 1) + 2 * d) as f64;
-            println!(
-                "{n:>5} {d:>5} {ns:>14.2} {:>7.0}",
-                100.0 * flops / ns / peak
-            );
+            println!("{n:>5} {d:>5} {ns:>14.2} {:>7.0}", 100.0 * flops / ns / peak);
         }
     }
 }
 
 fn scatter(peak: f64) {
-    println!(
-        "{:>5} {:>5} {:>14} {:>7}",
-        "rows", "cols", "ns/row", "% peak"
-    );
+    println!("{:>5} {:>5} {:>14} {:>7}", "rows", "cols", "ns/row", "% peak");
     for n in [10, 50, 512] {
         for d in COLUMNS {
             let x = lanes(n, d);
@@ -134,19 +122,13 @@ fn scatter(peak: f64) {
             }) / n as f64;
             black_box((&sum, &square));
             let flops = (d * (d + 1)) as f64;
-            println!(
-                "{n:>5} {d:>5} {ns:>14.2} {:>7.0}",
-                100.0 * flops / ns / peak
-            );
+            println!("{n:>5} {d:>5} {ns:>14.2} {:>7.0}", 100.0 * flops / ns / peak);
         }
     }
 }
 
 fn load(_peak: f64) {
-    println!(
-        "{:>5} {:>5} {:>14} {:>14}",
-        "rows", "cols", "ns/row", "indexed ns/row"
-    );
+    println!("{:>5} {:>5} {:>14} {:>14}", "rows", "cols", "ns/row", "indexed ns/row");
     for n in [10, 512] {
         for d in COLUMNS {
             let rows = values(n * d, 8);
@@ -154,11 +136,7 @@ fn load(_peak: f64) {
             let mut lanes = Lanes::new();
             let ns = time(|| lanes.load(black_box(&rows), d));
             let indexed = time(|| lanes.load_indexed(black_box(&rows), d, &index));
-            println!(
-                "{n:>5} {d:>5} {:>14.2} {:>14.2}",
-                ns / n as f64,
-                indexed / n as f64
-            );
+            println!("{n:>5} {d:>5} {:>14.2} {:>14.2}", ns / n as f64, indexed / n as f64);
         }
     }
 }
@@ -176,14 +154,7 @@ fn elementwise(_peak: f64) {
             num::exp_slice(&mut y);
         }),
     );
-    each(
-        "std exp",
-        time(|| {
-            y.iter_mut()
-                .zip(black_box(&x))
-                .for_each(|(y, x)| *y = x.exp())
-        }),
-    );
+    each("std exp", time(|| y.iter_mut().zip(black_box(&x)).for_each(|(y, x)| *y = x.exp())));
     let positive: Vec<f64> = x.iter().map(|v| -v).collect();
     each(
         "copy, ln_slice",
@@ -192,32 +163,16 @@ fn elementwise(_peak: f64) {
             num::ln_slice(&mut y);
         }),
     );
-    each(
-        "std ln",
-        time(|| {
-            y.iter_mut()
-                .zip(black_box(&positive))
-                .for_each(|(y, x)| *y = x.ln())
-        }),
-    );
+    each("std ln", time(|| y.iter_mut().zip(black_box(&positive)).for_each(|(y, x)| *y = x.ln())));
     for k in [2, 5, 10, 40, 100, 400] {
         let ns = time(|| {
             black_box(num::log_sum_exp(black_box(&x[..k])));
         });
-        println!(
-            "log_sum_exp K={k:<4} {ns:>8.1} ns, {:.2} per value",
-            ns / k as f64
-        );
+        println!("log_sum_exp K={k:<4} {ns:>8.1} ns, {:.2} per value", ns / k as f64);
     }
-    for (k, rows, stride) in [
-        (2, 512, 512),
-        (10, 16, 16),
-        (10, 512, 512),
-        (10, 512, 528),
-        (40, 512, 512),
-        (40, 512, 528),
-        (100, 64, 64),
-    ] {
+    for (k, rows, stride) in
+        [(2, 512, 512), (10, 16, 16), (10, 512, 512), (10, 512, 528), (40, 512, 512), (40, 512, 528), (100, 64, 64)]
+    {
         let joint = values(k * stride, 10);
         let mut shares = joint.clone();
         let mut total = vec![0.0; rows];
@@ -225,9 +180,7 @@ fn elementwise(_peak: f64) {
             shares.copy_from_slice(black_box(&joint));
             num::normalise_columns(&mut shares, k, stride, rows, &mut total);
         }) / (k * rows) as f64;
-        println!(
-            "normalise_columns K={k:<4} rows={rows:<4} stride={stride:<4} {ns:>8.2} ns per value"
-        );
+        println!("normalise_columns K={k:<4} rows={rows:<4} stride={stride:<4} {ns:>8.2} ns per value");
     }
 }
 
@@ -260,10 +213,7 @@ fn factors(_peak: f64) {
         let mut whitener = Whitener::default();
         let pack = time(|| whitener.set(black_box(&x), &inverse));
         let (mut eigenvalues, mut vectors) = (vec![0.0; d], vec![0.0; d * d]);
-        let eigen =
-            time(|| num::symmetric_eigen(black_box(&a), d, &mut eigenvalues, &mut vectors)) / 1e3;
-        println!(
-            "{d:>5} {cholesky:>12.0} {invert:>12.0} {rank_one:>12.0} {solve:>12.0} {pack:>12.0} {eigen:>12.2}"
-        );
+        let eigen = time(|| num::symmetric_eigen(black_box(&a), d, &mut eigenvalues, &mut vectors)) / 1e3;
+        println!("{d:>5} {cholesky:>12.0} {invert:>12.0} {rank_one:>12.0} {solve:>12.0} {pack:>12.0} {eigen:>12.2}");
     }
 }

@@ -87,9 +87,7 @@ fn check_factor(d: usize, key: u64) {
     for i in 0..d {
         let forward: f64 = (0..=i).map(|k| l[i * d + k] * y[k]).sum();
         let size: f64 = (0..=i).map(|k| (l[i * d + k] * y[k]).abs()).sum();
-        assert!(
-            (forward - b[i]).abs() <= 2.0 * (d + 1) as f64 * f64::EPSILON * (size + b[i].abs())
-        );
+        assert!((forward - b[i]).abs() <= 2.0 * (d + 1) as f64 * f64::EPSILON * (size + b[i].abs()));
         let back: f64 = (i..d).map(|k| l[k * d + i] * z[k]).sum();
         let size: f64 = (i..d).map(|k| (l[k * d + i] * z[k]).abs()).sum();
         assert!((back - b[i]).abs() <= 2.0 * (d + 1) as f64 * f64::EPSILON * (size + b[i].abs()));
@@ -132,18 +130,9 @@ fn indefinite_and_broken_matrices_name_their_pivot() {
     let mut a = [4.0, 0.0, 0.0, 2.0, 1.0, 0.0, 3.0, 1.0, 9.0];
     assert_eq!(num::cholesky(&mut a, 3), Err(NotPositive { pivot: 1 }));
     assert!(NotPositive { pivot: 1 }.to_string().contains("pivot 2"));
-    assert_eq!(
-        num::cholesky(&mut [f64::NAN], 1),
-        Err(NotPositive { pivot: 0 })
-    );
-    assert_eq!(
-        num::cholesky(&mut [f64::INFINITY], 1),
-        Err(NotPositive { pivot: 0 })
-    );
-    assert_eq!(
-        num::cholesky(&mut [1.0, 0.0, f64::NAN, 1.0], 2),
-        Err(NotPositive { pivot: 1 })
-    );
+    assert_eq!(num::cholesky(&mut [f64::NAN], 1), Err(NotPositive { pivot: 0 }));
+    assert_eq!(num::cholesky(&mut [f64::INFINITY], 1), Err(NotPositive { pivot: 0 }));
+    assert_eq!(num::cholesky(&mut [1.0, 0.0, f64::NAN, 1.0], 2), Err(NotPositive { pivot: 1 }));
     assert_eq!(num::cholesky(&mut [0.0], 1), Err(NotPositive { pivot: 0 }));
     assert_eq!(num::cholesky(&mut [], 0), Ok(0.0));
 }
@@ -158,38 +147,22 @@ fn check_eigen(a: &[f64], d: usize) {
             norm = norm.max(symmetric(i, j).abs());
         }
     }
-    assert!(
-        eigenvalues.windows(2).all(|w| w[0] >= w[1]),
-        "not descending: {eigenvalues:?}"
-    );
+    assert!(eigenvalues.windows(2).all(|w| w[0] >= w[1]), "not descending: {eigenvalues:?}");
     // QR and Jacobi are backward stable: d roundings of the norm, which is at most d times the largest entry.
     let tolerance = 20.0 * (d + 1) as f64 * f64::EPSILON;
     for i in 0..d {
         let vector = &vectors[i * d..(i + 1) * d];
-        let peak = vector
-            .iter()
-            .fold(0.0f64, |m, &v| if v.abs() > m.abs() { v } else { m });
+        let peak = vector.iter().fold(0.0f64, |m, &v| if v.abs() > m.abs() { v } else { m });
         assert!(peak > 0.0, "sign not fixed");
         for j in 0..d {
-            let dot: f64 = vector
-                .iter()
-                .zip(&vectors[j * d..])
-                .map(|(a, b)| a * b)
-                .sum();
+            let dot: f64 = vector.iter().zip(&vectors[j * d..]).map(|(a, b)| a * b).sum();
             let identity = if i == j { 1.0 } else { 0.0 };
             assert!((dot - identity).abs() <= tolerance, "d={d} ({i},{j}) {dot}");
             let rebuilt: f64 = (0..d)
-                .map(|k| {
-                    vectors[k * d + i]
-                        * vectors[k * d + j]
-                        * (eigenvalues[k] / norm.max(f64::MIN_POSITIVE))
-                })
+                .map(|k| vectors[k * d + i] * vectors[k * d + j] * (eigenvalues[k] / norm.max(f64::MIN_POSITIVE)))
                 .sum();
             let expected = symmetric(i, j) / norm.max(f64::MIN_POSITIVE);
-            assert!(
-                (rebuilt - expected).abs() <= tolerance * d as f64,
-                "d={d} ({i},{j})"
-            );
+            assert!((rebuilt - expected).abs() <= tolerance * d as f64, "d={d} ({i},{j})");
         }
     }
 }

@@ -20,10 +20,7 @@ fn compare(paths: [fn(&mut [f64]); 2], reference: fn(f64) -> f64, inputs: &[f64]
         for (&x, &y) in inputs.iter().zip(&outputs) {
             let expected = reference(x);
             let close = (y - expected).abs() <= BOUND * expected.abs();
-            assert!(
-                close || y == expected,
-                "f({x:e}) = {y:e}, expected {expected:e}"
-            );
+            assert!(close || y == expected, "f({x:e}) = {y:e}, expected {expected:e}");
         }
     }
 }
@@ -33,9 +30,7 @@ fn exp_agrees_with_std_over_its_range() {
     let mut rng = stream(5, 6, 7);
     let paths = [num::exp_slice as fn(&mut [f64]), portable::exp_slice];
     for scale in [1e-300, 1e-17, 1e-8, 1e-3, 0.5, 1.0, 40.0, 708.0] {
-        let inputs: Vec<f64> = (0..20_003)
-            .map(|_| (2.0 * rng.uniform() - 1.0) * scale)
-            .collect();
+        let inputs: Vec<f64> = (0..20_003).map(|_| (2.0 * rng.uniform() - 1.0) * scale).collect();
         compare(paths, f64::exp, &inputs);
     }
     // Near the rounding boundaries of x / ln 2, where the reduced argument is largest.
@@ -71,26 +66,14 @@ fn exp_keeps_its_limits() {
 fn ln_agrees_with_std_over_its_range() {
     let mut rng = stream(8, 9, 10);
     let paths = [num::ln_slice as fn(&mut [f64]), portable::ln_slice];
-    let wide: Vec<f64> = (0..100_003)
-        .map(|_| f64::from_bits((rng.uniform() * f64::INFINITY.to_bits() as f64) as u64))
-        .collect();
+    let wide: Vec<f64> =
+        (0..100_003).map(|_| f64::from_bits((rng.uniform() * f64::INFINITY.to_bits() as f64) as u64)).collect();
     compare(paths, f64::ln, &wide);
     for spread in [1e-15, 1e-9, 1e-3, 0.3, 0.9] {
-        let near_one: Vec<f64> = (0..20_003)
-            .map(|_| 1.0 + (2.0 * rng.uniform() - 1.0) * spread)
-            .collect();
+        let near_one: Vec<f64> = (0..20_003).map(|_| 1.0 + (2.0 * rng.uniform() - 1.0) * spread).collect();
         compare(paths, f64::ln, &near_one);
     }
-    let edges = [
-        5e-324,
-        1e-310,
-        f64::MIN_POSITIVE,
-        0.5f64.sqrt(),
-        2f64.sqrt(),
-        1.0,
-        2.0,
-        f64::MAX,
-    ];
+    let edges = [5e-324, 1e-310, f64::MIN_POSITIVE, 0.5f64.sqrt(), 2f64.sqrt(), 1.0, 2.0, f64::MAX];
     compare(paths, f64::ln, &edges);
 }
 
@@ -119,10 +102,7 @@ fn log_sum_exp_agrees_with_its_definition() {
         for n in 1..=40 {
             let x: Vec<f64> = (0..n).map(|_| 3.0 * rng.normal()).collect();
             let expected = x.iter().map(|v| v.exp()).sum::<f64>().ln();
-            assert!(
-                (path(&x) - expected).abs()
-                    <= (n + 3) as f64 * f64::EPSILON * (1.0 + expected.abs())
-            );
+            assert!((path(&x) - expected).abs() <= (n + 3) as f64 * f64::EPSILON * (1.0 + expected.abs()));
             let shifted: Vec<f64> = x.iter().map(|v| v - 5000.0).collect();
             // Shifting rounds each value at the size of 5000.
             assert!((path(&shifted) - (path(&x) - 5000.0)).abs() <= 4.0 * 5000.0 * f64::EPSILON);
@@ -162,10 +142,7 @@ fn check_normalise(normalise: Normalise, k: usize, n: usize, key: u64) {
 
 #[test]
 fn responsibilities_sum_to_one_for_every_size() {
-    for normalise in [
-        num::normalise_columns as Normalise,
-        portable::normalise_columns,
-    ] {
+    for normalise in [num::normalise_columns as Normalise, portable::normalise_columns] {
         for k in [1, 2, 3, 10, 41] {
             for n in [0, 1, 8, 15, 16, 17, 32, 63, 64, 65, 70, 129] {
                 check_normalise(normalise, k, n, (k * 1000 + n) as u64);
@@ -176,10 +153,7 @@ fn responsibilities_sum_to_one_for_every_size() {
 
 #[test]
 fn impossible_rows_share_equally_and_broken_rows_stay_broken() {
-    for normalise in [
-        num::normalise_columns as Normalise,
-        portable::normalise_columns,
-    ] {
+    for normalise in [num::normalise_columns as Normalise, portable::normalise_columns] {
         let (k, stride, n) = (4, 16, 4);
         let mut joint = vec![0.0; k * stride];
         for c in 0..k {
@@ -196,10 +170,7 @@ fn impossible_rows_share_equally_and_broken_rows_stay_broken() {
             assert!(joint[c * stride + 2].is_nan());
             assert_eq!(joint[c * stride + 3], 0.25);
         }
-        assert_eq!(
-            (total[0], total[1], total[3]),
-            (f64::NEG_INFINITY, -3e5, -1e308)
-        );
+        assert_eq!((total[0], total[1], total[3]), (f64::NEG_INFINITY, -3e5, -1e308));
         assert!(total[2].is_nan());
     }
 }
@@ -282,26 +253,16 @@ fn digamma_has_its_known_values() {
         (1.0, -EULER),
         (2.0, 1.0 - EULER),
         (0.5, -EULER - 2.0 * std::f64::consts::LN_2),
-        (
-            0.25,
-            -EULER - std::f64::consts::FRAC_PI_2 - 3.0 * std::f64::consts::LN_2,
-        ),
+        (0.25, -EULER - std::f64::consts::FRAC_PI_2 - 3.0 * std::f64::consts::LN_2),
         (10.0, 2.251_752_589_066_721),
         (-0.5, 2.0 - EULER - 2.0 * std::f64::consts::LN_2),
         (1e10, 1e10f64.ln() - 5e-11),
     ];
     for (x, expected) in known {
         let error = (num::digamma(x) - expected).abs();
-        assert!(
-            error <= 4.0 * f64::EPSILON * (1.0 + expected.abs()),
-            "digamma({x})"
-        );
+        assert!(error <= 4.0 * f64::EPSILON * (1.0 + expected.abs()), "digamma({x})");
     }
-    assert!(
-        num::digamma(0.0).is_nan()
-            && num::digamma(-3.0).is_nan()
-            && num::digamma(f64::NAN).is_nan()
-    );
+    assert!(num::digamma(0.0).is_nan() && num::digamma(-3.0).is_nan() && num::digamma(f64::NAN).is_nan());
     assert_eq!(num::digamma(f64::INFINITY), f64::INFINITY);
 }
 
@@ -358,10 +319,7 @@ fn normal_quantile_has_its_known_values() {
         (1e-10, -6.361_340_902_404_056),
     ] {
         let error = (num::normal_quantile(p) - expected).abs();
-        assert!(
-            error <= 4.0 * f64::EPSILON * (1.0 + f64::abs(expected)),
-            "p={p}: off by {error:e}"
-        );
+        assert!(error <= 4.0 * f64::EPSILON * (1.0 + f64::abs(expected)), "p={p}: off by {error:e}");
     }
     assert_eq!(num::normal_quantile(0.0), f64::NEG_INFINITY);
     assert_eq!(num::normal_quantile(1.0), f64::INFINITY);

@@ -62,19 +62,11 @@ fn check_distances(n: usize, d: usize, key: u64) {
     for (row_ix, row) in rows.chunks_exact(d).enumerate() {
         let (expected, magnitude) = naive_distance(row, &mean, &w);
         let bound = tolerance * magnitude;
-        assert!(
-            (fast[row_ix] - expected).abs() <= bound,
-            "n={n} d={d} row={row_ix}"
-        );
-        assert!(
-            (plain[row_ix] - expected).abs() <= bound,
-            "portable n={n} d={d} row={row_ix}"
-        );
+        assert!((fast[row_ix] - expected).abs() <= bound, "n={n} d={d} row={row_ix}");
+        assert!((plain[row_ix] - expected).abs() <= bound, "portable n={n} d={d} row={row_ix}");
         assert!((fast[row_ix] - plain[row_ix]).abs() <= 1e-12 * magnitude);
         let log_expected = 0.75 - 0.5 * fast[row_ix];
-        assert!(
-            (log[row_ix] - log_expected).abs() <= 2.0 * f64::EPSILON * log_expected.abs().max(1.0)
-        );
+        assert!((log[row_ix] - log_expected).abs() <= 2.0 * f64::EPSILON * log_expected.abs().max(1.0));
     }
     assert_eq!(fast[x.n_padded()], -1.0, "wrote past the padded rows");
 }
@@ -105,26 +97,16 @@ fn check_moments(n: usize, d: usize, key: u64) {
             total
         };
         let (expected, size) = terms(None);
-        assert!(
-            (sum[i] - expected).abs() <= tolerance * size,
-            "sum n={n} d={d} i={i}"
-        );
+        assert!((sum[i] - expected).abs() <= tolerance * size, "sum n={n} d={d} i={i}");
         assert!((plain_sum[i] - expected).abs() <= tolerance * size);
         for j in 0..d {
             let ix = i * d + j;
             if j > i {
-                assert_eq!(
-                    scatter[ix].to_bits(),
-                    start_scatter[ix].to_bits(),
-                    "touched the upper triangle"
-                );
+                assert_eq!(scatter[ix].to_bits(), start_scatter[ix].to_bits(), "touched the upper triangle");
                 continue;
             }
             let (expected, size) = terms(Some(j));
-            assert!(
-                (scatter[ix] - expected).abs() <= tolerance * size,
-                "n={n} d={d} ({i},{j})"
-            );
+            assert!((scatter[ix] - expected).abs() <= tolerance * size, "n={n} d={d} ({i},{j})");
             assert!((plain_scatter[ix] - expected).abs() <= tolerance * size);
             assert!((scatter[ix] - plain_scatter[ix]).abs() <= 1e-12 * size);
         }
@@ -190,10 +172,7 @@ fn lanes_round_up_to_eight() {
         assert_eq!(x.n_padded(), n.div_ceil(8) * 8);
     }
     let mut empty = Lanes::new();
-    assert_eq!(
-        (empty.n_rows(), empty.n_columns(), empty.n_padded()),
-        (0, 0, 0)
-    );
+    assert_eq!((empty.n_rows(), empty.n_columns(), empty.n_padded()), (0, 0, 0));
     empty.load(&[], 0);
     assert_eq!(empty.n_rows(), 0);
 }
@@ -220,10 +199,7 @@ fn gathering_rows_equals_loading_them() {
     let d = 7;
     let rows = values(30 * d, 8);
     let index: Vec<u32> = vec![29, 0, 3, 3, 17, 5, 11, 28, 1];
-    let gathered: Vec<f64> = index
-        .iter()
-        .flat_map(|&i| rows[i as usize * d..(i as usize + 1) * d].to_vec())
-        .collect();
+    let gathered: Vec<f64> = index.iter().flat_map(|&i| rows[i as usize * d..(i as usize + 1) * d].to_vec()).collect();
     let mut by_index = Lanes::new();
     by_index.load_indexed(&rows, d, &index);
     let direct = lanes(&gathered, d);
@@ -246,9 +222,7 @@ fn gathering_rows_equals_loading_them() {
 #[test]
 fn a_far_centre_does_not_cancel() {
     // Rows at 1e8 ± 1: uncentred products would keep no digit of the variance.
-    let rows: Vec<f64> = (0..64)
-        .map(|i| 1e8 + if i % 2 == 0 { 1.0 } else { -1.0 })
-        .collect();
+    let rows: Vec<f64> = (0..64).map(|i| 1e8 + if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
     let (mut sum, mut scatter) = ([0.0], [0.0]);
     num::weighted_moments(&lanes(&rows, 1), &[0.5; 64], &[1e8], &mut sum, &mut scatter);
     assert_eq!((sum[0], scatter[0]), (0.0, 32.0));

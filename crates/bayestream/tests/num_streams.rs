@@ -13,41 +13,27 @@ fn keys_select_unrelated_streams() {
         for shard in 0..12 {
             for step in 0..12 {
                 assert_eq!(first(seed, shard, step), first(seed, shard, step));
-                assert!(
-                    seen.insert(first(seed, shard, step)),
-                    "({seed},{shard},{step}) repeats"
-                );
+                assert!(seen.insert(first(seed, shard, step)), "({seed},{shard},{step}) repeats");
             }
         }
     }
     // Neighbouring steps are uncorrelated: the mean product of n centred uniforms has deviation 1/(12√n).
     let n = 100_000;
-    let draws: Vec<f64> = (0..=n)
-        .map(|step| stream(3, 1, step).uniform() - 0.5)
-        .collect();
+    let draws: Vec<f64> = (0..=n).map(|step| stream(3, 1, step).uniform() - 0.5).collect();
     let product: f64 = draws.windows(2).map(|w| w[0] * w[1]).sum::<f64>() / n as f64;
-    assert!(
-        product.abs() < 5.0 / (12.0 * (n as f64).sqrt()),
-        "{product}"
-    );
+    assert!(product.abs() < 5.0 / (12.0 * (n as f64).sqrt()), "{product}");
 }
 
 #[test]
 fn streams_do_not_change_between_versions() {
     // Models are resumed from (seed, shard, step) alone, so these words are part of the file format.
     let mut rng = stream(42, 7, 1000);
-    let words: Vec<u64> = (0..3)
-        .map(|_| (rng.uniform() * (1u64 << 53) as f64) as u64)
-        .collect();
+    let words: Vec<u64> = (0..3).map(|_| (rng.uniform() * (1u64 << 53) as f64) as u64).collect();
     assert_eq!(words, GOLDEN_WORDS);
 }
 
 /// Worked out independently from the published definitions of splitmix64 and xoshiro256++.
-const GOLDEN_WORDS: [u64; 3] = [
-    3_037_127_427_183_223,
-    2_180_281_387_924_311,
-    876_653_833_624_373,
-];
+const GOLDEN_WORDS: [u64; 3] = [3_037_127_427_183_223, 2_180_281_387_924_311, 876_653_833_624_373];
 
 /// Mean and variance of n draws.
 fn moments(n: usize, mut draw: impl FnMut() -> f64) -> (f64, f64) {
@@ -71,20 +57,13 @@ fn draws_have_their_moments() {
     for shape in [0.3, 1.0, 7.5] {
         let (mean, variance) = moments(n, || rng.gamma(shape));
         let kurtosis: f64 = 3.0 + 6.0 / shape;
-        assert!(
-            (mean - shape).abs() < 5.0 * shape.sqrt() / root,
-            "shape {shape}"
-        );
+        assert!((mean - shape).abs() < 5.0 * shape.sqrt() / root, "shape {shape}");
         assert!((variance - shape).abs() < 5.0 * (kurtosis - 1.0).sqrt() * shape / root);
     }
     let (mean, _) = moments(n, || Exp1.sample(&mut rng));
     assert!((mean - 1.0f64).abs() < 5.0 / root);
     assert_eq!(rng.gamma(0.0), 0.0);
-    assert!(
-        rng.gamma(-1.0).is_nan()
-            && rng.gamma(f64::NAN).is_nan()
-            && rng.gamma(f64::INFINITY).is_nan()
-    );
+    assert!(rng.gamma(-1.0).is_nan() && rng.gamma(f64::NAN).is_nan() && rng.gamma(f64::INFINITY).is_nan());
 }
 
 #[test]
@@ -114,12 +93,7 @@ fn below_is_uniform_and_bounded() {
         counts[rng.below(7)] += 1;
     }
     let deviation = (n as f64 * 6.0 / 49.0).sqrt();
-    assert!(
-        counts
-            .iter()
-            .all(|&c: &i32| (f64::from(c) - 1e4).abs() < 5.0 * deviation),
-        "{counts:?}"
-    );
+    assert!(counts.iter().all(|&c: &i32| (f64::from(c) - 1e4).abs() < 5.0 * deviation), "{counts:?}");
     assert_eq!((rng.below(0), rng.below(1)), (0, 0));
     assert!(rng.below(usize::MAX) < usize::MAX);
 }
@@ -163,26 +137,12 @@ fn averaging_with_one_over_b_counts_every_batch_the_same() {
 
 #[test]
 fn schedules_survive_saving() {
-    for schedule in [
-        Schedule::Constant(0.1),
-        Schedule::Power {
-            tau: 3.5,
-            kappa: 0.7,
-        },
-        Schedule::Accumulate,
-    ] {
+    for schedule in [Schedule::Constant(0.1), Schedule::Power { tau: 3.5, kappa: 0.7 }, Schedule::Accumulate] {
         let json = serde_json::to_string(&schedule).unwrap();
         assert_eq!(serde_json::from_str::<Schedule>(&json).unwrap(), schedule);
         let bytes = postcard::to_stdvec(&schedule).unwrap();
         assert_eq!(postcard::from_bytes::<Schedule>(&bytes).unwrap(), schedule);
     }
-    let invalid = [
-        Schedule::Constant(0.0),
-        Schedule::Constant(f64::NAN),
-        Schedule::Power {
-            tau: 0.0,
-            kappa: 0.6,
-        },
-    ];
+    let invalid = [Schedule::Constant(0.0), Schedule::Constant(f64::NAN), Schedule::Power { tau: 0.0, kappa: 0.6 }];
     assert!(invalid.iter().all(|s| !s.is_valid()));
 }

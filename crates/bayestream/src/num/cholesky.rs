@@ -105,12 +105,7 @@ fn dot<A: Arithmetic>(x: &[f64], y: &[f64]) -> f64 {
     for (&x, &y) in x_rest.iter().zip(y_rest) {
         rest = A::mul_add(x, y, rest);
     }
-    let four = [
-        sums[0] + sums[4],
-        sums[1] + sums[5],
-        sums[2] + sums[6],
-        sums[3] + sums[7],
-    ];
+    let four = [sums[0] + sums[4], sums[1] + sums[5], sums[2] + sums[6], sums[3] + sums[7]];
     ((four[0] + four[2]) + (four[1] + four[3])) + rest
 }
 

@@ -44,17 +44,8 @@ pub fn symmetric_eigen(a: &[f64], d: usize, values: &mut [f64], vectors: &mut [f
         let entry = a[i.max(j) * d + i.min(j)] / largest;
         if entry.abs() < 1e-150 { 0.0 } else { entry }
     });
-    let solved = if d < 3 {
-        None
-    } else {
-        SymmetricEigen::try_new(scaled.clone(), f64::EPSILON, STEPS_PER_ROW * d)
-    };
-    let solved = solved.filter(|s| {
-        s.eigenvalues
-            .iter()
-            .chain(s.eigenvectors.iter())
-            .all(|v| v.is_finite())
-    });
+    let solved = if d < 3 { None } else { SymmetricEigen::try_new(scaled.clone(), f64::EPSILON, STEPS_PER_ROW * d) };
+    let solved = solved.filter(|s| s.eigenvalues.iter().chain(s.eigenvectors.iter()).all(|v| v.is_finite()));
     match solved {
         Some(solved) => {
             values.copy_from_slice(solved.eigenvalues.as_slice());
@@ -92,8 +83,7 @@ fn jacobi(a: &mut [f64], d: usize, vectors: &mut [f64]) {
         for p in 0..d {
             for q in p + 1..d {
                 let off = a[p * d + q];
-                if off.abs()
-                    <= f64::EPSILON * 1e-2 * (a[p * d + p].abs() * a[q * d + q].abs()).sqrt()
+                if off.abs() <= f64::EPSILON * 1e-2 * (a[p * d + p].abs() * a[q * d + q].abs()).sqrt()
                     || off.abs() < 1e-300
                 {
                     continue;

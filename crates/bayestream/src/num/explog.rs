@@ -142,15 +142,7 @@ pub(crate) fn ln<A: Arithmetic>(x: f64) -> f64 {
     let correction = A::mul_add(s, A::mul_add(square, series, half_square), n * LN_2_LOW);
     let finite = A::mul_add(n, LN_2_HIGH, f - (half_square - correction));
     // What is left: 0, negative numbers, ∞ and NaN.
-    let special = if x == 0.0 {
-        f64::NEG_INFINITY
-    } else {
-        f64::NAN
-    };
+    let special = if x == 0.0 { f64::NEG_INFINITY } else { f64::NAN };
     let special = if x == f64::INFINITY { x } else { special };
-    if x > 0.0 && x < f64::INFINITY {
-        finite
-    } else {
-        special
-    }
+    if x > 0.0 && x < f64::INFINITY { finite } else { special }
 }

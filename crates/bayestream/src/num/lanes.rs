@@ -73,11 +73,7 @@ impl Lanes {
     /// Takes over `rows` (row-major, `d` columns each), forgetting what was there and reusing its memory.
     pub fn load(&mut self, rows: &[f64], d: usize) {
         let n_rows = rows.len().checked_div(d).unwrap_or(0);
-        assert_eq!(
-            n_rows * d,
-            rows.len(),
-            "rows must be whole: a multiple of d values"
-        );
+        assert_eq!(n_rows * d, rows.len(), "rows must be whole: a multiple of d values");
         self.fill(n_rows, d, |row_ix| &rows[row_ix * d..(row_ix + 1) * d]);
     }
 
@@ -153,9 +149,7 @@ impl Lanes {
                 let empty: &[f64] = &[];
                 let block = from_fn(|l| if l < n { row(start + l) } else { empty });
                 let halves = n.div_ceil(HALF);
-                self.turn(block, d, halves, |row, j| {
-                    row.get(j).copied().unwrap_or(0.0)
-                });
+                self.turn(block, d, halves, |row, j| row.get(j).copied().unwrap_or(0.0));
             }
         }
         self.rows.clear();

@@ -13,11 +13,7 @@ pub fn log_sum_exp(x: &[f64]) -> f64 {
 /// of 512, because all components would then fall on the same places of the cache (two times slower).
 pub fn column_stride(n_rows: usize) -> usize {
     let stride = n_rows.next_multiple_of(LANES);
-    if stride > 0 && stride.is_multiple_of(512) {
-        stride + LANES
-    } else {
-        stride
-    }
+    if stride > 0 && stride.is_multiple_of(512) { stride + LANES } else { stride }
 }
 
 /// Turns log joint densities into responsibilities, column by column, and gives the log total of each row.
@@ -34,13 +30,7 @@ pub fn normalise_columns(
     n_rows: usize,
     log_total: &mut [f64],
 ) {
-    simd::fastest(NormaliseColumns::new(
-        log_joint,
-        n_components,
-        stride,
-        n_rows,
-        log_total,
-    ));
+    simd::fastest(NormaliseColumns::new(log_joint, n_components, stride, n_rows, log_total));
 }
 
 #[allow(missing_docs)]
@@ -58,13 +48,7 @@ pub(crate) mod portable {
         n_rows: usize,
         log_total: &mut [f64],
     ) {
-        simd::portable(NormaliseColumns::new(
-            log_joint,
-            n_components,
-            stride,
-            n_rows,
-            log_total,
-        ));
+        simd::portable(NormaliseColumns::new(log_joint, n_components, stride, n_rows, log_total));
     }
 }
 
@@ -83,16 +67,9 @@ impl Kernel for LogSumExp<'_> {
                 tops[l] = larger(chunk[l], tops[l]);
             }
         }
-        let top = tops
-            .iter()
-            .chain(rest)
-            .fold(f64::NEG_INFINITY, |top, &x| larger(x, top));
+        let top = tops.iter().chain(rest).fold(f64::NEG_INFINITY, |top, &x| larger(x, top));
         if top == f64::INFINITY {
-            return if self.0.iter().any(|x| x.is_nan()) {
-                f64::NAN
-            } else {
-                top
-            };
+            return if self.0.iter().any(|x| x.is_nan()) { f64::NAN } else { top };
         }
         let shift = if top == f64::NEG_INFINITY { 0.0 } else { top };
         let mut sums = [0.0; 8];
@@ -128,13 +105,7 @@ impl<'a> NormaliseColumns<'a> {
         assert!(stride >= n_rows, "the stride must hold all rows");
         let log_joint = &mut log_joint[..n_components * stride];
         let log_total = &mut log_total[..n_rows];
-        Self {
-            log_joint,
-            n_components,
-            stride,
-            n_rows,
-            log_total,
-        }
+        Self { log_joint, n_components, stride, n_rows, log_total }
     }
 }
 
@@ -158,11 +129,7 @@ impl Kernel for NormaliseColumns<'_> {
             }
             let mut shift = [0.0; LANES];
             for l in 0..LANES {
-                shift[l] = if top[l] == f64::NEG_INFINITY {
-                    0.0
-                } else {
-                    top[l]
-                };
+                shift[l] = if top[l] == f64::NEG_INFINITY { 0.0 } else { top[l] };
             }
             let mut total = [0.0; LANES];
             for block in joint[block_ix..].iter_mut().step_by(blocks_per_component) {

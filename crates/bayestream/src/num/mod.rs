@@ -36,9 +36,7 @@ mod simd;
 mod special;
 mod whitener;
 
-pub use cholesky::{
-    NotPositive, cholesky, invert_lower, rank_one_update, solve_lower, solve_lower_transposed,
-};
+pub use cholesky::{NotPositive, cholesky, invert_lower, rank_one_update, solve_lower, solve_lower_transposed};
 pub use eigen::symmetric_eigen;
 pub use explog::{exp_slice, ln_slice};
 pub use lanes::{LANES, Lanes};

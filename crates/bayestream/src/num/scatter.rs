@@ -12,13 +12,7 @@ use super::simd::{self, Arithmetic, Kernel};
 /// d×d; the strict upper triangle is left alone). `weights` has one entry per row.
 ///
 /// A centre near the data keeps the sums free of cancellation.
-pub fn weighted_moments(
-    x: &Lanes,
-    weights: &[f64],
-    center: &[f64],
-    sum: &mut [f64],
-    scatter: &mut [f64],
-) {
+pub fn weighted_moments(x: &Lanes, weights: &[f64], center: &[f64], sum: &mut [f64], scatter: &mut [f64]) {
     simd::fastest(Moments::new(x, weights, center, sum, scatter));
 }
 
@@ -26,13 +20,7 @@ pub fn weighted_moments(
 pub(crate) mod portable {
     use super::{Lanes, Moments, simd};
 
-    pub fn weighted_moments(
-        x: &Lanes,
-        weights: &[f64],
-        center: &[f64],
-        sum: &mut [f64],
-        scatter: &mut [f64],
-    ) {
+    pub fn weighted_moments(x: &Lanes, weights: &[f64], center: &[f64], sum: &mut [f64], scatter: &mut [f64]) {
         simd::portable(Moments::new(x, weights, center, sum, scatter));
     }
 }
@@ -46,25 +34,13 @@ struct Moments<'a> {
 }
 
 impl<'a> Moments<'a> {
-    fn new(
-        x: &'a Lanes,
-        weights: &'a [f64],
-        center: &'a [f64],
-        sum: &'a mut [f64],
-        scatter: &'a mut [f64],
-    ) -> Self {
+    fn new(x: &'a Lanes, weights: &'a [f64], center: &'a [f64], sum: &'a mut [f64], scatter: &'a mut [f64]) -> Self {
         let d = x.n_columns();
         assert_eq!(weights.len(), x.n_rows(), "one weight per row");
         assert_eq!(center.len(), d, "the centre has one entry per column");
         assert_eq!(sum.len(), d, "the sum has one entry per column");
         assert_eq!(scatter.len(), d * d, "the scatter matrix must be d by d");
-        Self {
-            x,
-            weights,
-            center,
-            sum,
-            scatter,
-        }
+        Self { x, weights, center, sum, scatter }
     }
 
     /// All entries in one pass, for D columns known to the compiler.
@@ -92,8 +68,7 @@ impl<'a> Moments<'a> {
                     }
                     for j in 0..=i {
                         for l in 0..QUAD {
-                            squares[i][j][l] =
-                                A::mul_add(weighted[l], centred[j][l], squares[i][j][l]);
+                            squares[i][j][l] = A::mul_add(weighted[l], centred[j][l], squares[i][j][l]);
                         }
                     }
                 }
@@ -139,8 +114,7 @@ impl<'a> Moments<'a> {
                         let column = lines.chunks_exact(row_lines).map(|row| &row[line_ix]);
                         let tile = tile::<A, LINES>(weighted, quad_ix, column, center);
                         for (row, sums) in (row..end_row).zip(tile) {
-                            let entries =
-                                &mut self.scatter[row * d + line_ix * HALF..(row + 1) * d];
+                            let entries = &mut self.scatter[row * d + line_ix * HALF..(row + 1) * d];
                             add_to(entries, sums, row + 1 - line_ix * HALF);
                         }
                     }

@@ -38,9 +38,7 @@ impl Schedule {
     pub fn is_valid(&self) -> bool {
         match *self {
             Self::Constant(rate) => rate > 0.0 && rate <= 1.0,
-            Self::Power { tau, kappa } => {
-                tau > 0.0 && tau.is_finite() && kappa >= 0.0 && kappa.is_finite()
-            }
+            Self::Power { tau, kappa } => tau > 0.0 && tau.is_finite() && kappa >= 0.0 && kappa.is_finite(),
             Self::Accumulate => true,
         }
     }

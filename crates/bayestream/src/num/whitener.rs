@@ -89,19 +89,9 @@ struct Distances<'a> {
 
 impl<'a> Distances<'a> {
     fn new(x: &'a Lanes, w: &'a Whitener, offset: f64, slope: f64, out: &'a mut [f64]) -> Self {
-        assert_eq!(
-            x.n_columns(),
-            w.n_columns(),
-            "rows and Gaussian must have the same columns"
-        );
+        assert_eq!(x.n_columns(), w.n_columns(), "rows and Gaussian must have the same columns");
         let out = &mut out[..x.n_padded()];
-        Self {
-            x,
-            w,
-            offset,
-            slope,
-            out,
-        }
+        Self { x, w, offset, slope, out }
     }
 }
 
@@ -133,10 +123,7 @@ impl Kernel for Distances<'_> {
 /// Squared distances of H times eight rows, two rows of W at a time. Their sums run in PHASES parts over
 /// the columns: eight registers of sums hide the latency of multiply-add, so the half block needs two.
 #[inline(always)]
-fn block_distances<A: Arithmetic, const H: usize, const PHASES: usize>(
-    w: &Whitener,
-    block: &[[Line; H]],
-) -> [Line; H] {
+fn block_distances<A: Arithmetic, const H: usize, const PHASES: usize>(w: &Whitener, block: &[[Line; H]]) -> [Line; H] {
     let d = w.mean.len();
     let mut squares = [Line::default(); H];
     let mut packed = w.packed.as_slice();
@@ -174,12 +161,7 @@ fn block_distances<A: Arithmetic, const H: usize, const PHASES: usize>(
 }
 
 #[inline(always)]
-fn add_column<A: Arithmetic, const H: usize>(
-    sums: &mut [[Line; H]; 2],
-    pair: [f64; 2],
-    column: &[Line; H],
-    mean: f64,
-) {
+fn add_column<A: Arithmetic, const H: usize>(sums: &mut [[Line; H]; 2], pair: [f64; 2], column: &[Line; H], mean: f64) {
     for h in 0..H {
         for l in 0..HALF {
             let centred = column[h].0[l] - mean;

@@ -136,7 +136,9 @@ impl Comp {
             && self.prior.iter().all(|v| v.is_finite() && *v > 0.0)
             && self.mass.is_finite()
             && self.mass >= 0.0
-            && [self.stale, self.overlap, self.hits, self.absence, self.claimed, self.absent_mass].iter().all(|v| v.is_finite())
+            && [self.stale, self.overlap, self.hits, self.absence, self.claimed, self.absent_mass]
+                .iter()
+                .all(|v| v.is_finite())
             && self.watch.is_sound(n_columns)
     }
 }
