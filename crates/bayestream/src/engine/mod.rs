@@ -1,0 +1,56 @@
+//! How a batch changes the state. One folder or file per engine; moves that engines share live in `parts`.
+
+pub mod fab;
+pub mod ofab;
+pub mod ofab_paper;
+pub mod parts;
+
+use crate::data::Batch;
+use crate::structure::{Component, EventLog, LogScore, Scorer};
+
+/// What an update did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepReport {
+    /// Rows learnt from.
+    pub n_rows: usize,
+    /// Components in the master model afterwards.
+    pub k_implemented: usize,
+    /// Sum of the rows' log-densities before they were learnt from, in the data's own units.
+    pub log_score: f64,
+    /// Rows that sum is over: rows that arrive before there is a model are not scored.
+    pub n_scored: usize,
+    /// Covariances whose diagonal had to be raised to stay positive definite.
+    pub n_repairs: u32,
+    /// Events so far, over the whole stream.
+    pub n_events: u64,
+}
+
+/// A learner lives on a stream. Rows given to it have passed [`Batch`]'s checks and have its number of columns.
+pub trait Learner {
+    /// Learns from a batch.
+    fn update(&mut self, batch: &Batch<'_>) -> StepReport;
+
+    /// Ends a pass: batch engines fit now, streaming engines have nothing left to do.
+    fn finish(&mut self) {}
+
+    /// The components of a snapshot, by decreasing weight; those with a share below `delta` are left out.
+    fn realize(&self, delta: f64) -> Vec<Component>;
+
+    /// A scorer of the master model as it is now.
+    fn scorer(&self) -> Scorer;
+
+    /// Rows seen.
+    fn n_seen(&self) -> u64;
+
+    /// Components in the master model.
+    fn k_implemented(&self) -> usize;
+
+    /// What happened so far.
+    fn events(&self) -> &EventLog;
+
+    /// Log-scores so far.
+    fn log_score(&self) -> LogScore;
+
+    /// Checks everything a file may have got wrong and rebuilds what is not saved.
+    fn restore(&mut self, n_columns: usize) -> Result<(), String>;
+}

@@ -1,0 +1,236 @@
+//! A Gaussian ready for the kernels: mean, inverse Cholesky factor, log-determinant.
+
+use super::{Family, Moments};
+use crate::num::{self, LN_2PI, Lanes, Whitener};
+use serde::{Deserialize, Serialize};
+
+/// Smallest variance of a component in the learner's frame, where columns have unit spread: a thousandth of a
+/// thousandth of a standard deviation keeps repeated rows from becoming spikes without end.
+pub const VARIANCE_FLOOR: f64 = 1e-8;
+
+/// What had to be repaired to get a positive definite covariance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repair {
+    /// Times the diagonal had to be raised.
+    pub n_jittered: u32,
+}
+
+/// Parameters of one component. It lags behind the statistics on purpose (it is refreshed when enough has changed), so
+/// it is saved with them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Gauss {
+    mean: Vec<f64>,
+    /// Lower triangular, row-major: `W' W` is the precision.
+    whiten: Vec<f64>,
+    log_det: f64,
+    n_free: f64,
+    latent_dim: usize,
+    #[serde(skip)]
+    packed: Whitener,
+}
+
+impl PartialEq for Gauss {
+    fn eq(&self, other: &Gauss) -> bool {
+        // `packed` is the same numbers in another order.
+        (&self.mean, &self.whiten, self.log_det, self.n_free, self.latent_dim)
+            == (&other.mean, &other.whiten, other.log_det, other.n_free, other.latent_dim)
+    }
+}
+
+/// Buffers for making a density, reused so that a refresh allocates nothing.
+#[derive(Clone, Debug, Default)]
+pub struct GaussScratch {
+    covariance: Vec<f64>,
+    factor: Vec<f64>,
+}
+
+impl Gauss {
+    /// The density of these statistics under a family, with a diagonal prior that vanishes as rows come in.
+    pub fn of<F: Family>(family: F, moments: &Moments, prior: &[f64]) -> Gauss {
+        let mut gauss = Gauss {
+            mean: Vec::new(),
+            whiten: Vec::new(),
+            log_det: 0.0,
+            n_free: 0.0,
+            latent_dim: 0,
+            packed: Whitener::default(),
+        };
+        gauss.refresh(family, moments, prior, &mut GaussScratch::default());
+        gauss
+    }
+
+    /// Catches up with the statistics.
+    pub fn refresh<F: Family>(
+        &mut self,
+        family: F,
+        moments: &Moments,
+        prior: &[f64],
+        scratch: &mut GaussScratch,
+    ) -> Repair {
+        let d = moments.n_columns();
+        self.latent_dim = model_covariance(family, moments, prior, &mut scratch.covariance);
+        self.n_free = family.n_free(d, self.latent_dim);
+        self.mean.clone_from(&moments.mean);
+        self.set_covariance(scratch)
+    }
+
+    /// A density with a given covariance.
+    pub fn with_covariance(mean: &[f64], covariance: &[f64]) -> Gauss {
+        let mut gauss = Gauss {
+            mean: mean.to_vec(),
+            whiten: Vec::new(),
+            log_det: 0.0,
+            n_free: 0.0,
+            latent_dim: mean.len(),
+            packed: Whitener::default(),
+        };
+        gauss.set_covariance(&mut GaussScratch { covariance: covariance.to_vec(), factor: Vec::new() });
+        gauss
+    }
+
+    /// Factors `scratch.covariance`, raising its diagonal until it is positive definite.
+    fn set_covariance(&mut self, scratch: &mut GaussScratch) -> Repair {
+        let d = self.mean.len();
+        let GaussScratch { covariance, factor } = scratch;
+        let mut repair = Repair::default();
+        factor.clone_from(covariance);
+        let mut jitter = 1e-12;
+        self.log_det = loop {
+            if let Ok(log_det) = num::cholesky(factor, d) {
+                break log_det;
+            }
+            repair.n_jittered += 1;
+            factor.clone_from(covariance);
+            for j in 0..d {
+                // Past full strength only the diagonal is left, which is positive.
+                if jitter > 1.0 {
+                    factor[j * d..j * d + j].fill(0.0);
+                }
+                factor[j * d + j] = covariance[j * d + j].max(f64::MIN_POSITIVE) * (1.0 + jitter);
+            }
+            jitter *= 10.0;
+        };
+        self.whiten.resize(d * d, 0.0);
+        num::invert_lower(factor, d, &mut self.whiten);
+        self.pack();
+        repair
+    }
+
+    /// Builds the kernels' copy; needed after loading.
+    pub fn pack(&mut self) {
+        self.packed.set(&self.mean, &self.whiten);
+    }
+
+    /// True when sizes agree and numbers are finite: what a file must satisfy.
+    pub fn is_sound(&self, n_columns: usize) -> bool {
+        self.mean.len() == n_columns
+            && self.whiten.len() == n_columns * n_columns
+            && self.mean.iter().chain(&self.whiten).all(|v| v.is_finite())
+            && (0..n_columns).all(|j| self.whiten[j * n_columns + j] > 0.0)
+            && self.log_det.is_finite()
+            && self.n_free.is_finite()
+    }
+
+    /// The mean.
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// The inverse Cholesky factor, lower triangular, row-major.
+    pub fn whiten(&self) -> &[f64] {
+        &self.whiten
+    }
+
+    /// Free parameters, `D_k`.
+    pub fn n_free(&self) -> f64 {
+        self.n_free
+    }
+
+    /// The dimension of the principal subspace.
+    pub fn latent_dim(&self) -> usize {
+        self.latent_dim
+    }
+
+    /// Log-determinant of the covariance.
+    pub fn log_det(&self) -> f64 {
+        self.log_det
+    }
+
+    /// The constant of the log-density.
+    pub fn log_norm(&self) -> f64 {
+        -0.5 * (self.mean.len() as f64 * LN_2PI + self.log_det)
+    }
+
+    /// `shift` plus the log-density of every row.
+    pub fn log_density(&self, x: &Lanes, shift: f64, out: &mut [f64]) {
+        num::log_density(x, &self.packed, shift + self.log_norm(), out);
+    }
+
+    /// Squared Mahalanobis distance of every row.
+    pub fn mahalanobis(&self, x: &Lanes, out: &mut [f64]) {
+        num::mahalanobis(x, &self.packed, out);
+    }
+
+    /// The whitened row, `W (x − mean)`.
+    pub fn whitened(&self, row: &[f64], out: &mut [f64]) {
+        let d = self.mean.len();
+        for i in 0..d {
+            out[i] = (0..=i).map(|j| self.whiten[i * d + j] * (row[j] - self.mean[j])).sum();
+        }
+    }
+
+    /// The covariance, row-major.
+    pub fn covariance(&self) -> Vec<f64> {
+        let d = self.mean.len();
+        let mut l = vec![0.0; d * d];
+        num::invert_lower(&self.whiten, d, &mut l);
+        let mut covariance = vec![0.0; d * d];
+        for i in 0..d {
+            for j in 0..=i {
+                let value: f64 = (0..=j).map(|r| l[i * d + r] * l[j * d + r]).sum();
+                covariance[i * d + j] = value;
+                covariance[j * d + i] = value;
+            }
+        }
+        covariance
+    }
+
+    /// The precision, row-major.
+    pub fn precision(&self) -> Vec<f64> {
+        let d = self.mean.len();
+        let mut p = vec![0.0; d * d];
+        for r in 0..d {
+            for i in 0..=r {
+                for j in 0..=i {
+                    p[i * d + j] += self.whiten[r * d + i] * self.whiten[r * d + j];
+                }
+            }
+        }
+        for i in 0..d {
+            for j in 0..i {
+                p[j * d + i] = p[i * d + j];
+            }
+        }
+        p
+    }
+}
+
+/// Rows after which nothing is left of the prior.
+pub fn prior_free_count(n_columns: usize) -> f64 {
+    4.0 * n_columns as f64 + 20.0
+}
+
+/// The covariance of the density: statistics blended with a diagonal prior whose weight falls to zero as rows come in
+/// (a prior that stays costs half again the statistical limit), floored, then shaped by the family.
+pub fn model_covariance<F: Family>(family: F, moments: &Moments, prior: &[f64], out: &mut Vec<f64>) -> usize {
+    let d = moments.n_columns();
+    let c = moments.count;
+    let n0 = (d as f64 + 2.0) * (1.0 - c / prior_free_count(d)).max(0.0);
+    let (a, b) = if c + n0 > 0.0 { (c / (c + n0), n0 / (c + n0)) } else { (0.0, 1.0) };
+    out.clear();
+    out.extend(moments.covariance.iter().map(|v| a * v));
+    for j in 0..d {
+        out[j * d + j] = (out[j * d + j] + b * prior[j]).max(VARIANCE_FLOOR);
+    }
+    family.shape(out, d, c)
+}

@@ -1,0 +1,144 @@
+//! Additive statistics of one component: count, mean and covariance, centred.
+
+use serde::{Deserialize, Serialize};
+
+/// `count` rows with mean `mean` and covariance `covariance` (row-major, both triangles). Nothing of a prior is inside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Moments {
+    /// Effective number of rows.
+    pub count: f64,
+    /// Their mean.
+    pub mean: Vec<f64>,
+    /// Their covariance, divided by the count.
+    pub covariance: Vec<f64>,
+}
+
+impl Moments {
+    /// No rows at all, around `mean`.
+    pub fn empty_at(mean: &[f64]) -> Moments {
+        Moments { count: 0.0, mean: mean.to_vec(), covariance: vec![0.0; mean.len() * mean.len()] }
+    }
+
+    /// How many columns.
+    pub fn n_columns(&self) -> usize {
+        self.mean.len()
+    }
+
+    /// Adds `c` times another's rows.
+    pub fn add_scaled(&mut self, c: f64, other: &Moments) {
+        let added = c * other.count;
+        let total = self.count + added;
+        if added == 0.0 || total == 0.0 {
+            return;
+        }
+        let (a, b) = (self.count / total, added / total);
+        let d = self.n_columns();
+        for i in 0..d {
+            for j in 0..d {
+                let between = (other.mean[i] - self.mean[i]) * (other.mean[j] - self.mean[j]);
+                let at = i * d + j;
+                self.covariance[at] = a * self.covariance[at] + b * other.covariance[at] + a * b * between;
+            }
+        }
+        for i in 0..d {
+            self.mean[i] += b * (other.mean[i] - self.mean[i]);
+        }
+        self.count = total;
+    }
+
+    /// Adds raw sums about the present mean: `weight` rows, `sum` = Σ w(x−mean), `scatter` = Σ w(x−mean)(x−mean)'
+    /// (lower triangle), after forgetting a share of what is there.
+    pub fn absorb(&mut self, keep: f64, weight: f64, sum: &[f64], scatter: &[f64]) {
+        let d = self.n_columns();
+        let kept = keep * self.count;
+        let total = kept + weight;
+        if total <= 0.0 {
+            return;
+        }
+        let (a, b) = (kept / total, 1.0 / total);
+        for i in 0..d {
+            let step_i = sum[i] * b;
+            for j in 0..=i {
+                // Scatter about the old mean, moved to the new one.
+                let value = a * self.covariance[i * d + j] + b * scatter[i * d + j] - step_i * sum[j] * b;
+                self.covariance[i * d + j] = value;
+                self.covariance[j * d + i] = value;
+            }
+        }
+        for i in 0..d {
+            self.mean[i] += sum[i] * b;
+        }
+        self.count = total;
+    }
+
+    /// The same rows after `x -> factor * x + offset`, column by column.
+    pub fn mapped(&self, factor: &[f64], offset: &[f64]) -> Moments {
+        let d = self.n_columns();
+        Moments {
+            count: self.count,
+            mean: (0..d).map(|j| self.mean[j] * factor[j] + offset[j]).collect(),
+            covariance: (0..d * d).map(|at| self.covariance[at] * factor[at / d] * factor[at % d]).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of_rows(rows: &[[f64; 2]]) -> Moments {
+        let mut m = Moments::empty_at(&[0.3, -0.7]);
+        for r in rows {
+            let dx = [r[0] - m.mean[0], r[1] - m.mean[1]];
+            let scatter = [dx[0] * dx[0], 0.0, dx[0] * dx[1], dx[1] * dx[1]];
+            m.absorb(1.0, 1.0, &dx, &scatter);
+        }
+        m
+    }
+
+    fn close(a: &Moments, b: &Moments) -> bool {
+        let near = |x: f64, y: f64| (x - y).abs() <= 1e-9 * (1.0 + x.abs().max(y.abs()));
+        near(a.count, b.count)
+            && a.mean.iter().zip(&b.mean).all(|(x, y)| near(*x, *y))
+            && a.covariance.iter().zip(&b.covariance).all(|(x, y)| near(*x, *y))
+    }
+
+    fn rows() -> impl Strategy<Value = Vec<[f64; 2]>> {
+        prop::collection::vec(prop::array::uniform2(-100.0..100.0_f64), 1..12)
+    }
+
+    proptest! {
+        #[test]
+        fn addition_is_commutative_associative_and_equals_all_rows_at_once(a in rows(), b in rows(), c in rows()) {
+            let (ma, mb, mc) = (of_rows(&a), of_rows(&b), of_rows(&c));
+            let sum = |x: &Moments, y: &Moments| { let mut z = x.clone(); z.add_scaled(1.0, y); z };
+            prop_assert!(close(&sum(&ma, &mb), &sum(&mb, &ma)));
+            prop_assert!(close(&sum(&sum(&ma, &mb), &mc), &sum(&ma, &sum(&mb, &mc))));
+            let all: Vec<[f64; 2]> = a.iter().chain(&b).copied().collect();
+            prop_assert!(close(&sum(&ma, &mb), &of_rows(&all)));
+        }
+
+        #[test]
+        fn scaling_distributes_over_addition(a in rows(), b in rows(), s in 0.1..5.0_f64) {
+            let (ma, mb) = (of_rows(&a), of_rows(&b));
+            let scaled = |m: &Moments, s: f64| Moments { count: m.count * s, ..m.clone() };
+            let mut left = ma.clone();
+            left.add_scaled(1.0, &mb);
+            let mut right = scaled(&ma, s);
+            right.add_scaled(s, &mb);
+            prop_assert!(close(&scaled(&left, s), &right));
+        }
+
+        #[test]
+        fn mapping_commutes_with_adding(a in rows(), b in rows()) {
+            let (f, o) = ([2.5, -0.3], [1.0, 7.0]);
+            let (ma, mb) = (of_rows(&a), of_rows(&b));
+            let mut left = ma.clone();
+            left.add_scaled(1.0, &mb);
+            let mut right = ma.mapped(&f, &o);
+            right.add_scaled(1.0, &mb.mapped(&f, &o));
+            prop_assert!(close(&left.mapped(&f, &o), &right));
+        }
+    }
+}

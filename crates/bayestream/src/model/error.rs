@@ -1,0 +1,193 @@
+//! One error type per boundary, each with a stable code.
+
+use crate::data::DataError;
+use std::fmt;
+
+/// A model cannot be made as asked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ConfigError {
+    /// No such kind.
+    UnknownKind {
+        /// What was asked for.
+        name: String,
+        /// The kind most like it.
+        nearest: Option<String>,
+    },
+    /// No such setting for this kind.
+    UnknownSetting {
+        /// What was asked for.
+        name: String,
+        /// The setting most like it.
+        nearest: Option<String>,
+        /// The kind.
+        kind: String,
+    },
+    /// A setting's value is not of the right form or out of its range.
+    BadValue {
+        /// The setting.
+        name: String,
+        /// The value given.
+        value: String,
+        /// What it takes.
+        expected: String,
+    },
+    /// The rows have no columns, or the same name twice.
+    BadColumns {
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl ConfigError {
+    /// A stable name for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            ConfigError::UnknownKind { .. } => "unknown-kind",
+            ConfigError::UnknownSetting { .. } => "unknown-setting",
+            ConfigError::BadValue { .. } => "bad-value",
+            ConfigError::BadColumns { .. } => "bad-columns",
+        }
+    }
+}
+
+fn did_you_mean(f: &mut fmt::Formatter<'_>, nearest: &Option<String>) -> fmt::Result {
+    match nearest {
+        Some(name) => write!(f, "; did you mean `{name}`?"),
+        None => Ok(()),
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::UnknownKind { name, nearest } => {
+                write!(f, "there is no kind `{name}`")?;
+                did_you_mean(f, nearest)?;
+                write!(f, " (`bayestream models` lists them)")
+            }
+            ConfigError::UnknownSetting { name, nearest, kind } => {
+                write!(f, "{kind} has no setting `{name}`")?;
+                did_you_mean(f, nearest)
+            }
+            ConfigError::BadValue { name, value, expected } => {
+                write!(f, "setting {name}={value}: expected {expected}")
+            }
+            ConfigError::BadColumns { reason } => write!(f, "{reason}"),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// Models that cannot be combined.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MergeError {
+    /// Fewer than one model was given.
+    Nothing,
+    /// Two models differ in something that must agree.
+    Differ {
+        /// What must agree: the kind, the columns, a setting.
+        what: String,
+        /// The first model's.
+        first: String,
+        /// The other's.
+        other: String,
+    },
+    /// This kind cannot be merged.
+    Unsupported {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl MergeError {
+    /// A stable name for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            MergeError::Nothing => "nothing-to-merge",
+            MergeError::Differ { .. } => "models-differ",
+            MergeError::Unsupported { .. } => "merge-unsupported",
+        }
+    }
+}
+
+impl fmt::Display for MergeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MergeError::Nothing => write!(f, "there is no model to merge"),
+            MergeError::Differ { what, first, other } => {
+                write!(
+                    f,
+                    "the models differ in {what}: `{first}` and `{other}`; only models of one stream can be merged"
+                )
+            }
+            MergeError::Unsupported { reason } => write!(f, "{reason}"),
+        }
+    }
+}
+
+impl std::error::Error for MergeError {}
+
+/// A model file that cannot be read.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FormatError {
+    /// It does not begin as a model file does.
+    NotAModel,
+    /// It was written by a newer version.
+    TooNew {
+        /// The file's format.
+        found: u32,
+        /// The newest this version reads.
+        newest: u32,
+    },
+    /// It is shorter than it says.
+    CutShort {
+        /// Bytes it should have.
+        expected: u64,
+        /// Bytes it has.
+        found: u64,
+    },
+    /// Its checksum does not match.
+    Damaged,
+    /// The bytes are sound but what they say is not a valid model.
+    Invalid {
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl FormatError {
+    /// A stable name for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            FormatError::NotAModel => "not-a-model",
+            FormatError::TooNew { .. } => "too-new",
+            FormatError::CutShort { .. } => "cut-short",
+            FormatError::Damaged => "damaged",
+            FormatError::Invalid { .. } => "invalid-model",
+        }
+    }
+}
+
+impl fmt::Display for FormatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FormatError::NotAModel => write!(f, "this is not a bayestream model file"),
+            FormatError::TooNew { found, newest } => {
+                write!(f, "the file has format {found}, this version reads up to {newest}; update bayestream")
+            }
+            FormatError::CutShort { expected, found } => {
+                write!(f, "the file is cut short: {found} bytes of {expected}; use an earlier checkpoint or fit again")
+            }
+            FormatError::Damaged => {
+                write!(f, "the file is damaged (its checksum does not match); use an earlier checkpoint or fit again")
+            }
+            FormatError::Invalid { reason } => write!(f, "the file does not hold a valid model: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for FormatError {}
+
+/// An update that was refused; the model is as it was.
+pub type UpdateError = DataError;

@@ -1,0 +1,126 @@
+//! The one table of kinds. Everything that lists or parses kinds reads it.
+
+use super::error::ConfigError;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A ready model: a family and the engine that learns it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Kind {
+    /// Gaussian mixture, online FAB.
+    GmmOfab,
+    /// Mixture of probabilistic PCA, online FAB.
+    MppcaOfab,
+    /// Gaussian mixture, batch FAB.
+    GmmFab,
+    /// Mixture of probabilistic PCA, batch FAB.
+    MppcaFab,
+}
+
+/// A line of the table of kinds.
+pub struct KindInfo {
+    /// The kind.
+    pub kind: Kind,
+    /// Its full name, `family/engine`.
+    pub name: &'static str,
+    /// The short alias, when this kind is the default for its job.
+    pub alias: Option<&'static str>,
+    /// True when it learns in one pass and bounded memory.
+    pub streaming: bool,
+    /// What it is, in one line.
+    pub summary: &'static str,
+}
+
+/// Every kind there is.
+pub const KINDS: [KindInfo; 4] = [
+    KindInfo {
+        kind: Kind::GmmOfab,
+        name: "gmm/ofab",
+        alias: Some("gmm"),
+        streaming: true,
+        summary: "Gaussian mixture, full covariances, finds its number of components in one pass (online FAB)",
+    },
+    KindInfo {
+        kind: Kind::MppcaOfab,
+        name: "mppca/ofab",
+        alias: Some("mppca"),
+        streaming: true,
+        summary: "mixture of probabilistic PCA, finds components and their dimensions in one pass (online FAB)",
+    },
+    KindInfo {
+        kind: Kind::GmmFab,
+        name: "gmm/fab",
+        alias: None,
+        streaming: false,
+        summary: "Gaussian mixture by batch FAB: keeps every row in memory and revisits them, for comparison",
+    },
+    KindInfo {
+        kind: Kind::MppcaFab,
+        name: "mppca/fab",
+        alias: None,
+        streaming: false,
+        summary: "mixture of probabilistic PCA by batch FAB: keeps every row in memory, for comparison",
+    },
+];
+
+impl Kind {
+    /// This kind's line of the table.
+    pub fn info(self) -> &'static KindInfo {
+        // `KINDS` lists the variants in their order; a test holds the two together.
+        &KINDS[self as usize]
+    }
+
+    /// The full name, `family/engine`.
+    pub fn name(self) -> &'static str {
+        self.info().name
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<Kind, ConfigError> {
+        KINDS.iter().find(|k| k.name == text || k.alias == Some(text)).map(|k| k.kind).ok_or_else(|| {
+            let names = KINDS.iter().flat_map(|k| [Some(k.name), k.alias]).flatten();
+            ConfigError::UnknownKind { name: text.to_string(), nearest: nearest(text, names) }
+        })
+    }
+}
+
+/// The candidate most like `text`, when one is like it at all.
+pub fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
+    candidates
+        .map(|c| (strsim::jaro_winkler(text, c), c))
+        .filter(|(likeness, _)| *likeness > 0.6)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, c)| c.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_lists_every_kind_in_order_under_unique_names() {
+        for (ix, info) in KINDS.iter().enumerate() {
+            assert_eq!(info.kind as usize, ix);
+            assert_eq!(info.name.parse::<Kind>().unwrap(), info.kind);
+            if let Some(alias) = info.alias {
+                assert_eq!(alias.parse::<Kind>().unwrap(), info.kind);
+            }
+        }
+    }
+
+    #[test]
+    fn a_typing_error_suggests_the_nearest_kind() {
+        let err = "gmm/ofba".parse::<Kind>().unwrap_err().to_string();
+        assert!(err.contains("did you mean `gmm/ofab`"), "{err}");
+    }
+}

@@ -1,0 +1,68 @@
+//! Models of disjoint shards of one stream, combined.
+
+use super::{Body, MergeError, Model};
+use crate::engine::ofab::Ofab;
+
+impl Model {
+    /// Combines models of disjoint shards of one stream. The order in which they are given does not matter, to the bit.
+    pub fn merge(models: &[Model]) -> Result<Model, MergeError> {
+        let Some(first) = models.first() else {
+            return Err(MergeError::Nothing);
+        };
+        for other in &models[1..] {
+            first.check_mergeable(other)?;
+        }
+        if models.len() == 1 {
+            return Ok(first.clone());
+        }
+        // A canonical order makes the result independent of the given one.
+        let mut order: Vec<(Vec<u8>, &Model)> = models.iter().map(|m| (m.save(), m)).collect();
+        order.sort_by(|a, b| a.0.cmp(&b.0));
+        let ordered: Vec<&Model> = order.into_iter().map(|(_, m)| m).collect();
+        let mut config = ordered[0].config.clone();
+        config.shard = ordered.iter().map(|m| m.config.shard).min().unwrap_or(0);
+        macro_rules! merged {
+            ($variant:ident) => {
+                Body::$variant(Ofab::merged(
+                    ordered.iter().filter_map(|m| match &m.body {
+                        Body::$variant(learner) => Some(learner),
+                        _ => None,
+                    }),
+                    config.shard,
+                ))
+            };
+        }
+        let body = match &ordered[0].body {
+            Body::GmmOfab(_) => merged!(GmmOfab),
+            Body::MppcaOfab(_) => merged!(MppcaOfab),
+            Body::GmmPaper(_) | Body::MppcaPaper(_) => {
+                return Err(MergeError::Unsupported {
+                    reason: "variant=paper is for reproduction and cannot be merged; fit with variant=default".into(),
+                });
+            }
+            Body::GmmFab(_) | Body::MppcaFab(_) => {
+                return Err(MergeError::Unsupported {
+                    reason: format!("{} is a batch kind: fit it once on all rows instead", config.kind),
+                });
+            }
+        };
+        Ok(Model { config, body })
+    }
+
+    fn check_mergeable(&self, other: &Model) -> Result<(), MergeError> {
+        let differ =
+            |what: &str, first: String, other: String| Err(MergeError::Differ { what: what.to_string(), first, other });
+        if self.config.kind != other.config.kind {
+            return differ("kind", self.config.kind.to_string(), other.config.kind.to_string());
+        }
+        if self.config.columns != other.config.columns {
+            return differ("columns", self.config.columns.join(","), other.config.columns.join(","));
+        }
+        let (ours, theirs) =
+            (self.config.settings.list(self.config.kind), other.config.settings.list(other.config.kind));
+        match ours.iter().zip(&theirs).find(|(a, b)| a != b) {
+            Some((a, b)) => differ(&format!("the setting `{}`", a.0), a.1.clone(), b.1.clone()),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The closed edge: kinds, settings, one `Model` over every learner, files, merging, errors.
+
+mod error;
+mod file;
+mod kind;
+mod merge;
+mod settings;
+
+pub use error::{ConfigError, FormatError, MergeError, UpdateError};
+pub use file::{FORMAT_VERSION, Header, read_header};
+pub use kind::{KINDS, Kind, KindInfo, nearest};
+pub use settings::{SETTINGS, ScaleChoice, SettingInfo, Settings, Variant};
+
+use crate::data::{Batch, DataError, DataFault};
+use crate::engine::fab::Fab;
+use crate::engine::ofab::Ofab;
+use crate::engine::ofab_paper::OfabPaper;
+use crate::engine::{Learner, StepReport};
+use crate::family::{FullGaussian, Ppca};
+use crate::structure::{EventLog, LogScore, Scorer, Snapshot};
+use serde::{Deserialize, Serialize};
+
+/// Everything a new model needs to know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    /// What to learn, and how.
+    pub kind: Kind,
+    /// All settings.
+    pub settings: Settings,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Number of this learner among those of one stream; part of its components' names.
+    pub shard: u32,
+    /// Names of the columns.
+    pub columns: Vec<String>,
+}
+
+impl Config {
+    /// A configuration with default settings.
+    pub fn new(kind: Kind, columns: Vec<String>) -> Config {
+        Config { kind, settings: Settings::default(), seed: 0, shard: 0, columns }
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        let refuse = |reason: String| Err(ConfigError::BadColumns { reason });
+        if self.columns.is_empty() {
+            return refuse("a model needs at least one column".into());
+        }
+        let mut names: Vec<&String> = self.columns.iter().collect();
+        names.sort();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => refuse(format!("the column `{}` is there twice; rename one", pair[0])),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A model of any kind: the learner, with the names of its columns.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Model {
+    config: Config,
+    body: Body,
+}
+
+/// The learners. The compiler makes files, merging and scoring handle each new one.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Body {
+    GmmOfab(Ofab<FullGaussian>),
+    MppcaOfab(Ofab<Ppca>),
+    GmmPaper(OfabPaper<FullGaussian>),
+    MppcaPaper(OfabPaper<Ppca>),
+    GmmFab(Fab<FullGaussian>),
+    MppcaFab(Fab<Ppca>),
+}
+
+impl Body {
+    fn learner(&self) -> &dyn Learner {
+        match self {
+            Body::GmmOfab(l) => l,
+            Body::MppcaOfab(l) => l,
+            Body::GmmPaper(l) => l,
+            Body::MppcaPaper(l) => l,
+            Body::GmmFab(l) => l,
+            Body::MppcaFab(l) => l,
+        }
+    }
+
+    fn learner_mut(&mut self) -> &mut dyn Learner {
+        match self {
+            Body::GmmOfab(l) => l,
+            Body::MppcaOfab(l) => l,
+            Body::GmmPaper(l) => l,
+            Body::MppcaPaper(l) => l,
+            Body::GmmFab(l) => l,
+            Body::MppcaFab(l) => l,
+        }
+    }
+}
+
+impl Model {
+    /// A model that has seen nothing.
+    pub fn new(config: Config) -> Result<Model, ConfigError> {
+        config.check()?;
+        let body = match (config.kind, config.settings.variant) {
+            (Kind::GmmOfab, Variant::Default) => Body::GmmOfab(Ofab::new(&config)),
+            (Kind::MppcaOfab, Variant::Default) => Body::MppcaOfab(Ofab::new(&config)),
+            (Kind::GmmOfab, Variant::Paper) => Body::GmmPaper(OfabPaper::new(&config)),
+            (Kind::MppcaOfab, Variant::Paper) => Body::MppcaPaper(OfabPaper::new(&config)),
+            (Kind::GmmFab, _) => Body::GmmFab(Fab::new(&config)),
+            (Kind::MppcaFab, _) => Body::MppcaFab(Fab::new(&config)),
+        };
+        Ok(Model { config, body })
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The names of the columns.
+    pub fn columns(&self) -> &[String] {
+        &self.config.columns
+    }
+
+    /// Learns from a batch. All or nothing: after an error the model is as it was.
+    pub fn update(&mut self, batch: &Batch<'_>) -> Result<StepReport, UpdateError> {
+        self.check(batch)?;
+        Ok(self.body.learner_mut().update(batch))
+    }
+
+    /// Ends a pass. Batch kinds fit here; without it they fit whenever a snapshot is asked for.
+    pub fn finish(&mut self) {
+        self.body.learner_mut().finish();
+    }
+
+    /// The small model of what was seen, with the shrinkage threshold of the settings.
+    pub fn snapshot(&self) -> Snapshot {
+        self.snapshot_at(self.config.settings.delta)
+    }
+
+    /// The same with another threshold: components with a smaller share of the rows are left out.
+    pub fn snapshot_at(&self, delta: f64) -> Snapshot {
+        let learner = self.body.learner();
+        Snapshot {
+            n_seen: learner.n_seen(),
+            columns: self.config.columns.clone(),
+            k_implemented: learner.k_implemented(),
+            components: learner.realize(delta),
+            log_score: learner.log_score(),
+            events: learner.events().clone(),
+        }
+    }
+
+    /// A scorer of the master model as it is now: what `watch` uses between updates.
+    pub fn scorer(&self) -> Scorer {
+        self.body.learner().scorer()
+    }
+
+    /// Rows seen.
+    pub fn n_seen(&self) -> u64 {
+        self.body.learner().n_seen()
+    }
+
+    /// Components in the master model.
+    pub fn k_implemented(&self) -> usize {
+        self.body.learner().k_implemented()
+    }
+
+    /// What happened so far.
+    pub fn events(&self) -> &EventLog {
+        self.body.learner().events()
+    }
+
+    /// Log-scores along the stream.
+    pub fn log_score(&self) -> LogScore {
+        self.body.learner().log_score()
+    }
+
+    fn check(&self, batch: &Batch<'_>) -> Result<(), DataError> {
+        let (expected, found) = (self.config.columns.len(), batch.n_columns());
+        if expected != found {
+            let fault = DataFault::WrongColumns { expected, found };
+            return Err(DataError { row: 0, column: None, fault });
+        }
+        match batch.rows().iter().position(|v| v.abs() > LARGEST_CELL) {
+            None => Ok(()),
+            Some(at) => Err(DataError {
+                row: at / found,
+                column: Some(at % found),
+                fault: DataFault::TooLarge { value: batch.rows()[at] },
+            }),
+        }
+    }
+}
+
+/// Products of four cells must stay finite.
+const LARGEST_CELL: f64 = 1e75;

@@ -1,0 +1,330 @@
+//! All defaults, in one place, and the one table that names, documents, parses and prints them.
+
+use super::error::ConfigError;
+use super::kind::{Kind, nearest};
+use crate::data::Scaling;
+use serde::{Deserialize, Serialize};
+
+/// How the online engine works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Variant {
+    /// The version that works: see `engine::ofab`.
+    Default,
+    /// Algorithm 1 of the paper with the documented corrections: see `engine::ofab_paper`.
+    Paper,
+}
+
+/// What `scale` may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ScaleChoice {
+    /// Columns for full Gaussians, common for PPCA.
+    Auto,
+    /// Each column by its own spread.
+    Columns,
+    /// One scale for all columns.
+    Common,
+}
+
+/// Everything that can be set. `--set NAME=VALUE` on the command line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// See [`Variant`].
+    pub variant: Variant,
+    /// Share of the rows below which a component is left out of a snapshot.
+    pub delta: f64,
+    /// Whether vanished and moving components are detected.
+    pub drift: bool,
+    /// Effective memory in rows; `None` never forgets.
+    pub memory: Option<f64>,
+    /// Rows kept before the first model is made.
+    pub warm_up: usize,
+    /// Components the first model starts from.
+    pub start_components: usize,
+    /// Most components the master model may hold.
+    pub max_components: usize,
+    /// Rows kept for structure moves; `None` grows it with the model, up to 16,384.
+    pub buffer: Option<usize>,
+    /// What the learner's frame divides by.
+    pub scale: ScaleChoice,
+    /// Paper variant: offset of the step schedule.
+    pub tau: f64,
+    /// Paper variant: decay of the step schedule.
+    pub kappa: f64,
+    /// Paper variant: inner iterations per batch.
+    pub inner: usize,
+    /// Paper variant: redundant components to keep and to add.
+    pub spare: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            variant: Variant::Default,
+            delta: 1e-3,
+            drift: true,
+            memory: None,
+            warm_up: 500,
+            start_components: 50,
+            max_components: 200,
+            buffer: None,
+            scale: ScaleChoice::Auto,
+            tau: 1.0,
+            kappa: 0.5,
+            inner: 10,
+            spare: 2,
+        }
+    }
+}
+
+/// A line of the table of settings.
+pub struct SettingInfo {
+    /// The name on the command line and in files.
+    pub name: &'static str,
+    /// What values it takes.
+    pub takes: &'static str,
+    /// What it does.
+    pub help: &'static str,
+    /// True when batch kinds have it too.
+    pub batch: bool,
+    get: fn(&Settings) -> String,
+    set: fn(&mut Settings, &str) -> bool,
+}
+
+/// Parses into `slot` when `accept` likes the value.
+fn put<T: std::str::FromStr>(slot: &mut T, text: &str, accept: impl Fn(&T) -> bool) -> bool {
+    match text.parse::<T>() {
+        Ok(value) if accept(&value) => {
+            *slot = value;
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Like [`put`] for a setting that may be switched off by a word.
+fn put_option<T: std::str::FromStr>(slot: &mut Option<T>, text: &str, none: &str, accept: impl Fn(&T) -> bool) -> bool {
+    if text == none {
+        *slot = None;
+        return true;
+    }
+    match text.parse::<T>() {
+        Ok(value) if accept(&value) => {
+            *slot = Some(value);
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Puts the value whose word is `text`.
+fn put_word<T: Copy>(slot: &mut T, text: &str, words: &[(&str, T)]) -> bool {
+    match words.iter().find(|(word, _)| *word == text) {
+        Some((_, value)) => {
+            *slot = *value;
+            true
+        }
+        None => false,
+    }
+}
+
+/// The word of a value.
+fn word<T: PartialEq>(value: &T, words: &[(&'static str, T)]) -> String {
+    words.iter().find(|(_, v)| v == value).map_or_else(String::new, |(w, _)| (*w).to_string())
+}
+
+const VARIANTS: [(&str, Variant); 2] = [("default", Variant::Default), ("paper", Variant::Paper)];
+const SWITCH: [(&str, bool); 2] = [("off", false), ("auto", true)];
+const SCALES: [(&str, ScaleChoice); 3] =
+    [("auto", ScaleChoice::Auto), ("columns", ScaleChoice::Columns), ("common", ScaleChoice::Common)];
+
+/// Every setting there is.
+pub const SETTINGS: [SettingInfo; 13] = [
+    SettingInfo {
+        name: "variant",
+        takes: "default or paper",
+        help: "paper runs Algorithm 1 of the paper, for reproduction",
+        batch: false,
+        get: |s| word(&s.variant, &VARIANTS),
+        set: |s, t| put_word(&mut s.variant, t, &VARIANTS),
+    },
+    SettingInfo {
+        name: "delta",
+        takes: "a share in [0, 1)",
+        help: "components with a smaller share of the rows are left out of snapshots",
+        batch: true,
+        get: |s| s.delta.to_string(),
+        set: |s, t| put(&mut s.delta, t, |v| (0.0..1.0).contains(v)),
+    },
+    SettingInfo {
+        name: "drift",
+        takes: "off or auto",
+        help: "auto lets go of components that the stream left and shortens the memory of those that move; off suits rows sorted by cluster",
+        batch: false,
+        get: |s| word(&s.drift, &SWITCH),
+        set: |s, t| put_word(&mut s.drift, t, &SWITCH),
+    },
+    SettingInfo {
+        name: "memory",
+        takes: "a number of rows of at least 10, or all",
+        help: "effective memory: older rows fade with this time constant",
+        batch: false,
+        get: |s| s.memory.map_or("all".into(), |m| m.to_string()),
+        set: |s, t| put_option(&mut s.memory, t, "all", |v: &f64| *v >= 10.0 && v.is_finite()),
+    },
+    SettingInfo {
+        name: "warm-up",
+        takes: "a number of rows from 10 to 100000",
+        help: "rows kept before the first full model is made",
+        batch: false,
+        get: |s| s.warm_up.to_string(),
+        set: |s, t| put(&mut s.warm_up, t, |v| (10..=100_000).contains(v)),
+    },
+    SettingInfo {
+        name: "start-components",
+        takes: "a number from 1 to 1000",
+        help: "components the first model starts from, before it shrinks",
+        batch: true,
+        get: |s| s.start_components.to_string(),
+        set: |s, t| put(&mut s.start_components, t, |v| (1..=1000).contains(v)),
+    },
+    SettingInfo {
+        name: "max-components",
+        takes: "a number from 1 to 10000",
+        help: "most components the learner may hold at once",
+        batch: false,
+        get: |s| s.max_components.to_string(),
+        set: |s, t| put(&mut s.max_components, t, |v| (1..=10_000).contains(v)),
+    },
+    SettingInfo {
+        name: "buffer",
+        takes: "a number of rows from 100 to 1000000, or auto",
+        help: "recent rows kept for merges and splits",
+        batch: false,
+        get: |s| s.buffer.map_or("auto".into(), |b| b.to_string()),
+        set: |s, t| put_option(&mut s.buffer, t, "auto", |v| (100..=1_000_000).contains(v)),
+    },
+    SettingInfo {
+        name: "scale",
+        takes: "auto, columns or common",
+        help: "whether columns are scaled each by its spread or all by one (auto: common for mppca)",
+        batch: true,
+        get: |s| word(&s.scale, &SCALES),
+        set: |s, t| put_word(&mut s.scale, t, &SCALES),
+    },
+    SettingInfo {
+        name: "tau",
+        takes: "a number of at least 0",
+        help: "paper variant: offset of the step schedule",
+        batch: false,
+        get: |s| s.tau.to_string(),
+        set: |s, t| put(&mut s.tau, t, |v| *v >= 0.0 && v.is_finite()),
+    },
+    SettingInfo {
+        name: "kappa",
+        takes: "a number in (0, 1]",
+        help: "paper variant: decay of the step schedule",
+        batch: false,
+        get: |s| s.kappa.to_string(),
+        set: |s, t| put(&mut s.kappa, t, |v| *v > 0.0 && *v <= 1.0),
+    },
+    SettingInfo {
+        name: "inner",
+        takes: "a number from 1 to 1000",
+        help: "paper variant: inner iterations per batch",
+        batch: false,
+        get: |s| s.inner.to_string(),
+        set: |s, t| put(&mut s.inner, t, |v| (1..=1000).contains(v)),
+    },
+    SettingInfo {
+        name: "spare",
+        takes: "a number from 1 to 100",
+        help: "paper variant: redundant components to keep and to add",
+        batch: false,
+        get: |s| s.spare.to_string(),
+        set: |s, t| put(&mut s.spare, t, |v| (1..=100).contains(v)),
+    },
+];
+
+impl Settings {
+    /// Sets one setting by name.
+    pub fn set(&mut self, kind: Kind, name: &str, value: &str) -> Result<(), ConfigError> {
+        let known = || Settings::of_kind(kind);
+        let Some(info) = known().find(|s| s.name == name) else {
+            return Err(ConfigError::UnknownSetting {
+                name: name.to_string(),
+                nearest: nearest(name, known().map(|s| s.name)),
+                kind: kind.to_string(),
+            });
+        };
+        if (info.set)(self, value.trim()) {
+            Ok(())
+        } else {
+            Err(ConfigError::BadValue {
+                name: name.to_string(),
+                value: value.to_string(),
+                expected: info.takes.to_string(),
+            })
+        }
+    }
+
+    /// The settings that a kind has.
+    pub fn of_kind(kind: Kind) -> impl Iterator<Item = &'static SettingInfo> {
+        SETTINGS.iter().filter(move |s| s.batch || kind.info().streaming)
+    }
+
+    /// A kind's settings as name and value.
+    pub fn list(&self, kind: Kind) -> Vec<(&'static str, String)> {
+        Settings::of_kind(kind).map(|s| (s.name, (s.get)(self))).collect()
+    }
+
+    /// The frame's scaling for a kind.
+    pub fn scaling(&self, kind: Kind) -> Scaling {
+        match (self.scale, kind) {
+            (ScaleChoice::Columns, _) | (ScaleChoice::Auto, Kind::GmmOfab | Kind::GmmFab) => Scaling::Columns,
+            (ScaleChoice::Common, _) | (ScaleChoice::Auto, Kind::MppcaOfab | Kind::MppcaFab) => Scaling::Common,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_setting_takes_what_it_prints() {
+        for info in &SETTINGS {
+            let mut settings = Settings::default();
+            let printed = (info.get)(&settings);
+            assert!((info.set)(&mut settings, &printed), "{}={printed}", info.name);
+            assert_eq!(settings, Settings::default(), "{}", info.name);
+        }
+    }
+
+    #[test]
+    fn wrong_settings_are_refused_with_a_hint() {
+        let mut settings = Settings::default();
+        let err = settings.set(Kind::GmmOfab, "drfit", "off").unwrap_err();
+        assert!(err.to_string().contains("did you mean `drift`"), "{err}");
+        let err = settings.set(Kind::GmmOfab, "delta", "2").unwrap_err();
+        assert!(err.to_string().contains("expected a share in [0, 1)"), "{err}");
+        assert_eq!(settings.set(Kind::GmmFab, "memory", "100").unwrap_err().code(), "unknown-setting");
+        assert_eq!(settings, Settings::default());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_parser_panic_or_change_more_than_it_accepts(name in ".*", value in ".*") {
+            let mut settings = Settings::default();
+            if settings.set(Kind::MppcaOfab, &name, &value).is_err() {
+                prop_assert_eq!(settings, Settings::default());
+            }
+        }
+
+        #[test]
+        fn known_names_survive_any_value(ix in 0..SETTINGS.len(), value in ".*") {
+            let mut settings = Settings::default();
+            let _ = settings.set(Kind::GmmOfab, SETTINGS[ix].name, &value);
+        }
+    }
+}

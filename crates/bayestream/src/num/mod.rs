@@ -1,0 +1,58 @@
+//! Numeric kernels: everything here is a pure function of its arguments, knows nothing of models,
+//! and allocates nothing once its buffers have grown (the eigendecomposition excepted).
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `lanes` | a batch of rows laid out for vector instructions |
+//! | `whitener` | squared Mahalanobis distances and Gaussian log densities of a batch |
+//! | `scatter` | weighted first and second moments of a batch |
+//! | `cholesky` | factor, inverse factor, triangular solves, rank-one update |
+//! | `eigen` | symmetric eigendecomposition |
+//! | `special` | log gamma, digamma, chi-square tail, normal quantile |
+//! | `explog` | exponential and logarithm of whole slices |
+//! | `logsumexp` | log-sum-exp and responsibilities |
+//! | `rng` | random streams keyed by (seed, shard, step) |
+//! | `schedule` | step sizes |
+//! | `peak` | the machine's multiply-add rate, against which the benchmark holds the kernels |
+//! | `simd` | the choice of instruction set, and the only `unsafe` of the workspace |
+//!
+//! Matrices are row-major `&[f64]` slices of length `d * d`. A slice of the wrong length is a mistake
+//! of the caller's code, never of its data, and panics.
+//!
+//! The vector path uses fused multiply-add, so its last bits differ from those of the portable path:
+//! results repeat to the bit on one kind of machine, and to rounding across kinds.
+
+mod cholesky;
+mod eigen;
+mod explog;
+mod lanes;
+mod logsumexp;
+#[doc(hidden)]
+pub mod peak;
+mod rng;
+mod scatter;
+mod schedule;
+mod simd;
+mod special;
+mod whitener;
+
+pub use cholesky::{NotPositive, cholesky, invert_lower, rank_one_update, solve_lower, solve_lower_transposed};
+pub use eigen::symmetric_eigen;
+pub use explog::{exp_slice, ln_slice};
+pub use lanes::{LANES, Lanes};
+pub use logsumexp::{column_stride, log_sum_exp, normalise_columns};
+pub use rng::{Rng, stream};
+pub use scatter::weighted_moments;
+pub use schedule::Schedule;
+pub use special::{LN_2PI, chi_square_survival, digamma, ln_gamma, normal_quantile};
+pub use whitener::{Whitener, log_density, mahalanobis};
+
+/// The same kernels without vector extensions, so that tests can compare the two paths on one machine.
+#[doc(hidden)]
+pub mod portable {
+    pub use super::cholesky::portable::{cholesky, invert_lower};
+    pub use super::explog::portable::{exp_slice, ln_slice};
+    pub use super::logsumexp::portable::{log_sum_exp, normalise_columns};
+    pub use super::scatter::portable::weighted_moments;
+    pub use super::whitener::portable::{log_density, mahalanobis};
+}

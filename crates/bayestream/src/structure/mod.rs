@@ -1,0 +1,11 @@
+//! How a row attaches to components: state, snapshot, scoring and merging, written once per structure.
+
+mod evaluate;
+mod event;
+mod scorer;
+mod snapshot;
+
+pub use evaluate::{HoleScratch, Posterior, RowBlock};
+pub use event::{ComponentId, EVENTS_KEPT, Event, EventLog, Happening};
+pub use scorer::{Reason, RowScore, Scorer};
+pub use snapshot::{Component, LogScore, Snapshot};

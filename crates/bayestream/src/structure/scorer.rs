@@ -1,0 +1,222 @@
+//! Scores of rows against a mixture that stays as it is.
+
+use super::evaluate::{Posterior, RowBlock};
+use super::event::ComponentId;
+use super::snapshot::{LogScore, Snapshot};
+use crate::data::Frame;
+use crate::family::Gauss;
+use crate::num;
+
+/// What a mixture says of one row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RowScore {
+    /// Log-density of the observed cells, in nats and the data's own units; NaN when there is no model yet.
+    pub log_density: f64,
+    /// Nats by which the row is less likely than the median of the recent stream; NaN when nothing was scored yet.
+    pub surprise: f64,
+    /// Share of the recent stream that was at least as surprising; NaN when nothing was scored yet.
+    pub p_value: f64,
+    /// The component most responsible.
+    pub component: Option<ComponentId>,
+    /// Its responsibility.
+    pub responsibility: f64,
+}
+
+/// How surprising one cell of a row is, given the row's other cells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reason {
+    /// The column, from zero.
+    pub column: usize,
+    /// `−log p(cell | other cells)`, in nats, in units where the column has unit spread.
+    pub surprise: f64,
+    /// The value seen.
+    pub observed: f64,
+    /// The value expected from the other cells.
+    pub expected: f64,
+}
+
+/// A mixture ready to score rows.
+#[derive(Clone, Debug)]
+pub struct Scorer {
+    frame: Frame,
+    parts: Vec<(f64, Gauss)>,
+    ids: Vec<ComponentId>,
+    recent: Vec<f64>,
+    block: RowBlock,
+    posterior: Posterior,
+}
+
+impl Scorer {
+    /// A scorer of weighted components given in a frame.
+    pub fn new(frame: Frame, parts: Vec<(f64, Gauss)>, ids: Vec<ComponentId>, log_score: &LogScore) -> Scorer {
+        Scorer {
+            frame,
+            parts,
+            ids,
+            recent: log_score.recent.clone(),
+            block: RowBlock::default(),
+            posterior: Posterior::default(),
+        }
+    }
+
+    /// Scores rows (row-major, NaN = missing) in their order, replacing what `out` holds.
+    pub fn score(&mut self, rows: &[f64], out: &mut Vec<RowScore>) {
+        out.clear();
+        let n = self.posterior(rows);
+        for i in 0..n {
+            out.push(self.row_score(i));
+        }
+    }
+
+    /// Mean log-density of rows, in the data's own units.
+    pub fn mean_log_density(&mut self, rows: &[f64]) -> f64 {
+        let n = self.posterior(rows);
+        let sum: f64 = self.posterior.log_total[..n].iter().sum();
+        sum / n as f64 + self.frame.log_jacobian()
+    }
+
+    /// Log-density of each row, in the data's own units; cells that are missing are left out of it.
+    pub fn log_densities(&mut self, rows: &[f64], out: &mut Vec<f64>) {
+        let mut scores = Vec::new();
+        self.score(rows, &mut scores);
+        out.clear();
+        out.extend(scores.iter().map(|s| s.log_density));
+    }
+
+    fn posterior(&mut self, rows: &[f64]) -> usize {
+        self.block.load_with(self.frame.n_columns(), |into| self.frame.push_rows(rows, into));
+        let n = self.block.n_rows();
+        let k = self.posterior.log_joint(&mut self.block, self.parts.iter().map(|(w, g)| (w.ln(), g)));
+        if k > 0 {
+            self.posterior.normalise(k, n);
+        } else {
+            self.posterior.log_total.clear();
+            self.posterior.log_total.resize(n, f64::NAN);
+        }
+        n
+    }
+
+    fn row_score(&self, i: usize) -> RowScore {
+        let at = |k: usize| self.posterior.q[k * self.posterior.stride + i];
+        let best = (0..self.parts.len()).max_by(|&a, &b| at(a).total_cmp(&at(b)).then(b.cmp(&a)));
+        let in_frame = self.posterior.log_total[i];
+        // The jacobian of the observed cells only: a missing cell has no density and no unit.
+        let jacobian: f64 = self.frame.log_jacobian_of(self.block.row(i));
+        let log_density = in_frame + jacobian;
+        RowScore {
+            log_density,
+            surprise: self.recent.get(self.recent.len() / 2).map_or(f64::NAN, |median| median - log_density),
+            p_value: p_value(&self.recent, log_density),
+            component: best.map(|k| self.ids[k]),
+            responsibility: best.map_or(f64::NAN, at),
+        }
+    }
+
+    /// The observed cells of one row, the most surprising first.
+    pub fn reasons(&self, row: &[f64]) -> Vec<Reason> {
+        let d = self.frame.n_columns();
+        let mut framed = Vec::new();
+        self.frame.push_rows(row, &mut framed);
+        let observed: Vec<usize> = (0..d).filter(|&j| !framed[j].is_nan()).collect();
+        if self.parts.is_empty() || observed.is_empty() {
+            return Vec::new();
+        }
+        // With y = P (x − μ): z = y_j/√P_jj is the standardised residual of cell j given the others, in component k.
+        let n = observed.len();
+        let mut log_joint = Vec::with_capacity(self.parts.len());
+        let mut cell = Vec::with_capacity(self.parts.len());
+        for (weight, gauss) in &self.parts {
+            let (precision, log_det) = observed_precision(gauss, &observed);
+            let centred: Vec<f64> = observed.iter().map(|&j| framed[j] - gauss.mean()[j]).collect();
+            let y: Vec<f64> = (0..n).map(|a| (0..n).map(|b| precision[a * n + b] * centred[b]).sum()).collect();
+            let distance: f64 = y.iter().zip(&centred).map(|(a, b)| a * b).sum();
+            log_joint.push(weight.ln() + 0.5 * (log_det - n as f64 * num::LN_2PI - distance));
+            cell.push((0..n).map(|a| (y[a], precision[a * n + a])).collect::<Vec<_>>());
+        }
+        let total = num::log_sum_exp(&log_joint);
+        let mut reasons: Vec<Reason> = (0..n)
+            .map(|a| {
+                let without: Vec<f64> = (0..self.parts.len())
+                    .map(|k| {
+                        let (y, p) = cell[k][a];
+                        log_joint[k] - 0.5 * (p.ln() - num::LN_2PI - y * y / p)
+                    })
+                    .collect();
+                let log_without = num::log_sum_exp(&without);
+                let expected: f64 = (0..self.parts.len())
+                    .map(|k| {
+                        let (y, p) = cell[k][a];
+                        (without[k] - log_without).exp() * (framed[observed[a]] - y / p)
+                    })
+                    .sum();
+                let column = observed[a];
+                Reason {
+                    column,
+                    surprise: log_without - total,
+                    observed: row[column],
+                    expected: self.frame.cell_out(column, expected),
+                }
+            })
+            .collect();
+        reasons.sort_by(|a, b| b.surprise.total_cmp(&a.surprise).then(a.column.cmp(&b.column)));
+        reasons
+    }
+}
+
+/// Precision of the observed cells' marginal, and its log-determinant.
+fn observed_precision(gauss: &Gauss, observed: &[usize]) -> (Vec<f64>, f64) {
+    let d = gauss.mean().len();
+    if observed.len() == d {
+        return (gauss.precision(), -gauss.log_det());
+    }
+    let full = gauss.covariance();
+    let marginal: Vec<f64> =
+        observed.iter().flat_map(|&a| observed.iter().map(move |&b| (a, b))).map(|(a, b)| full[a * d + b]).collect();
+    let mean: Vec<f64> = observed.iter().map(|&j| gauss.mean()[j]).collect();
+    let part = Gauss::with_covariance(&mean, &marginal);
+    (part.precision(), -part.log_det())
+}
+
+/// The conformal rank of a log-density among ascending recent ones: ties count half, and no value is impossible.
+fn p_value(recent: &[f64], log_density: f64) -> f64 {
+    if recent.is_empty() || log_density.is_nan() {
+        return f64::NAN;
+    }
+    let below = recent.partition_point(|v| *v < log_density);
+    let equal = recent.partition_point(|v| *v <= log_density) - below;
+    (below as f64 + 0.5 * equal as f64 + 0.5) / (recent.len() as f64 + 1.0)
+}
+
+impl Snapshot {
+    /// A scorer of this snapshot.
+    pub fn scorer(&self) -> Scorer {
+        let d = self.columns.len();
+        let frame = Frame::spanning(&self.components, d);
+        let (factor, offset) = Frame::identity(d).map_to(&frame);
+        let parts = self
+            .components
+            .iter()
+            .map(|c| {
+                let mean: Vec<f64> = (0..d).map(|j| c.mean[j] * factor[j] + offset[j]).collect();
+                let covariance: Vec<f64> =
+                    (0..d * d).map(|at| c.covariance[at] * factor[at / d] * factor[at % d]).collect();
+                (c.weight, Gauss::with_covariance(&mean, &covariance))
+            })
+            .collect();
+        Scorer::new(frame, parts, self.components.iter().map(|c| c.id).collect(), &self.log_score)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p_values_are_ranks_with_ties_halved() {
+        let recent = [-9.0, -4.0, -4.0, -1.0];
+        assert_eq!(p_value(&recent, -20.0), 0.5 / 5.0);
+        assert_eq!(p_value(&recent, -4.0), (1.0 + 1.0 + 0.5) / 5.0);
+        assert_eq!(p_value(&recent, 0.0), 4.5 / 5.0);
+        assert!(p_value(&[], 0.0).is_nan());
+    }
+}
