@@ -92,7 +92,7 @@ pub(super) fn find_split<F: Family>(family: F, comps: &[Comp], view: &View, k: u
 }
 
 fn child_options() -> EmOptions {
-    EmOptions { max_iterations: EM_CHILDREN, tolerance: 1e-9, penalised: false, drop_below: 0.0 }
+    EmOptions { max_iterations: EM_CHILDREN, tolerance: 1e-9, penalty_cap: 0.0, drop_below: 0.0 }
 }
 
 fn component_rows(view: &View, comp: &Comp, k: usize) -> Rows {

@@ -25,8 +25,8 @@ pub struct EmOptions {
     pub max_iterations: usize,
     /// Stop when the log-likelihood gains less than this per unit of row weight.
     pub tolerance: f64,
-    /// Whether the FAB penalty tilts the E-step.
-    pub penalised: bool,
+    /// Largest FAB penalty of the E-step, in nats; 0 is plain EM.
+    pub penalty_cap: f64,
     /// Parts with less mass are dropped, though never the last.
     pub drop_below: f64,
 }
@@ -50,7 +50,7 @@ pub fn em<F: Family>(
     let mut previous = f64::NEG_INFINITY;
     let mut log_likelihood = previous;
     for iteration in 0..=options.max_iterations {
-        log_likelihood = e_step(block, weights, rest, parts, options.penalised, &mut posterior);
+        log_likelihood = e_step(block, weights, rest, parts, options.penalty_cap, &mut posterior);
         let converged = log_likelihood - previous < options.tolerance * total;
         if n == 0 || iteration == options.max_iterations || (iteration > 0 && converged) {
             break;
@@ -83,13 +83,12 @@ fn e_step(
     weights: &[f64],
     rest: Option<&[f64]>,
     parts: &[Part],
-    penalised: bool,
+    penalty_cap: f64,
     posterior: &mut Posterior,
 ) -> f64 {
     let n = block.n_rows();
     let log_weight = |p: &Part| {
-        let tilt = if penalised { penalty(p.gauss.n_free(), p.moments.count) } else { 0.0 };
-        p.weight.max(f64::MIN_POSITIVE).ln() - tilt
+        p.weight.max(f64::MIN_POSITIVE).ln() - penalty(p.gauss.n_free(), p.moments.count, penalty_cap)
     };
     let mut k = posterior.log_joint(block, parts.iter().map(|p| (log_weight(p), &p.gauss)));
     if let Some(rest) = rest {
