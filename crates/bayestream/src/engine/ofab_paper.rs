@@ -116,7 +116,7 @@ impl<F: Family> OfabPaper<F> {
             for (k, comp) in self.comps.iter_mut().enumerate() {
                 let (weight, moments) = &anchor[k];
                 let q = &posterior.q[k * posterior.stride..][..n];
-                let got = accumulate(&mut gather, block, q, weights, &comp.gauss, &moments.mean);
+                let got = accumulate(&mut gather, block, q, weights, &comp.gauss, &moments.mean, false);
                 let kept = epsilon * t * weight;
                 comp.weight = (got.mass + kept) / ((1.0 + epsilon) * t); // [OFAB] (18)
                 comp.moments = Moments { count: kept, ..moments.clone() };

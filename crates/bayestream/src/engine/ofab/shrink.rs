@@ -7,6 +7,7 @@
 use super::component::Comp;
 use super::view::View;
 use crate::family::{Family, Gauss};
+use crate::num;
 
 /// What a shrinking step did, for the event log.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +22,7 @@ const COVERAGE: f64 = 0.25;
 const PAIRS_TRIED: usize = 8;
 /// How far a sequence of moves may go below where it began before it is given up: nats, and nats per row seen.
 const DEEPEST_LOSS: f64 = 50.0;
-const DEEPEST_LOSS_PER_ROW: f64 = 0.1;
+const DEEPEST_LOSS_PER_ROW: f64 = 0.03;
 
 /// Log-determinant costs of merging pairs, kept between steps.
 #[derive(Clone)]
@@ -168,26 +169,29 @@ fn best_move<F: Family>(
             best = Some((gain, what));
         }
     };
+    let mut buffer: Vec<f64> = Vec::new();
     for k in (0..comps.len()).filter(|&k| judged[k] || view.complete) {
-        let q = view.q(k).iter().zip(&view.weights).filter(|(q, _)| **q > 1e-9);
-        let lost: f64 = q.map(|(q, w)| w * (-q.min(1.0 - 1e-15)).ln_1p()).sum();
+        buffer.clear();
+        buffer.extend(view.q(k).iter().map(|q| (1.0 - q).max(1e-15)));
+        num::ln_slice(&mut buffer);
+        let lost: f64 = buffer.iter().zip(&view.weights).map(|(l, w)| l * w).sum();
         let change = effective / n * (lost - n * (-alpha[k].min(1.0 - 1e-15)).ln_1p());
         let saved = comps[k].gauss.n_free() / 2.0 * log_count(&comps[k]) + half_log; // [OFAB] (3)
         offer(change + fraction * saved, Move::Deleted { k });
     }
-    let mut merged_density = Vec::new();
     for (i, j) in costs.cheapest(PAIRS_TRIED, comps, &judged) {
         let gauss = merged_gauss(family, &comps[i], &comps[j]);
-        view.log_density_of(&gauss, &mut merged_density);
+        view.log_density_of(&gauss, &mut buffer);
+        buffer.truncate(view.n_rows());
         let log_weight = (alpha[i] + alpha[j]).ln();
-        let (qi, qj, log_p) = (view.q(i), view.q(j), view.log_p());
-        let change: f64 = (0..view.n_rows())
-            .map(|r| {
-                let rest = 1.0 - qi[r] - qj[r];
-                let ratio = rest.max(0.0) + (merged_density[r] + log_weight - log_p[r]).exp();
-                view.weights[r] * ratio.max(1e-300).ln()
-            })
-            .sum();
+        buffer.iter_mut().zip(view.log_p()).for_each(|(v, log_p)| *v += log_weight - log_p);
+        num::exp_slice(&mut buffer);
+        let (qi, qj) = (view.q(i), view.q(j));
+        for (r, v) in buffer.iter_mut().enumerate() {
+            *v = (*v + (1.0 - qi[r] - qj[r]).max(0.0)).max(1e-300);
+        }
+        num::ln_slice(&mut buffer);
+        let change: f64 = buffer.iter().zip(&view.weights).map(|(l, w)| l * w).sum();
         let count_both = (comps[i].slow.count + comps[j].slow.count).max(1.0).ln();
         let price = |c: &Comp| c.gauss.n_free() * log_count(c);
         let saved = 0.5 * (price(&comps[i]) + price(&comps[j]) - gauss.n_free() * count_both) + half_log;

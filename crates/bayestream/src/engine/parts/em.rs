@@ -117,7 +117,7 @@ impl Gather {
     /// Fresh statistics of the rows under responsibilities `q` times row weights.
     fn moments(&mut self, block: &mut RowBlock, q: &[f64], weights: &[f64], gauss: &Gauss) -> Moments {
         let mut moments = Moments::empty_at(gauss.mean());
-        let got = accumulate(self, block, q, Some(weights), gauss, &moments.mean);
+        let got = accumulate(self, block, q, Some(weights), gauss, &moments.mean, false);
         moments.absorb(1.0, got.mass, got.sum, got.scatter);
         moments
     }
@@ -129,7 +129,7 @@ pub struct Sums<'a> {
     pub mass: f64,
     /// Σ w q (1 − q): how much the component shares.
     pub shared: f64,
-    /// Σ w log(1 − q), with 1 − q at least 1e-4.
+    /// Σ w log(1 − q), with 1 − q at least 1e-4; 0 when not asked for.
     pub log_others: f64,
     /// Σ w q (x − centre).
     pub sum: &'a [f64],
@@ -137,7 +137,8 @@ pub struct Sums<'a> {
     pub scatter: &'a [f64],
 }
 
-/// Collects a component's rows and sums them about `centre`; `gauss` fills in missing cells.
+/// Collects a component's rows and sums them about `centre`; `gauss` fills in missing cells. `gather_others` asks for
+/// `log_others` too.
 pub fn accumulate<'a>(
     gather: &'a mut Gather,
     block: &mut RowBlock,
@@ -145,6 +146,7 @@ pub fn accumulate<'a>(
     weights: Option<&[f64]>,
     gauss: &Gauss,
     centre: &[f64],
+    gather_others: bool,
 ) -> Sums<'a> {
     let d = block.n_columns();
     let Gather { index, mass, lanes, sum, scatter } = gather;
@@ -166,15 +168,17 @@ pub fn accumulate<'a>(
         }
         total += m;
         shared += m * (1.0 - q);
-        let others = (1.0 - q).max(1e-4);
-        if weights.is_some() {
-            log_others += weight * others.ln();
-        } else {
-            product *= others;
-            in_product += 1;
-            if in_product == 16 {
-                log_others += product.ln();
-                (product, in_product) = (1.0, 0);
+        if gather_others {
+            let others = (1.0 - q).max(1e-4);
+            if weights.is_some() {
+                log_others += weight * others.ln();
+            } else {
+                product *= others;
+                in_product += 1;
+                if in_product == 16 {
+                    log_others += product.ln();
+                    (product, in_product) = (1.0, 0);
+                }
             }
         }
         if is_whole || !block.row(i).iter().any(|v| v.is_nan()) {
