@@ -63,7 +63,7 @@ fn run_job(job: &Job) -> Result<Pass, ReproduceError> {
     let truth = truth_of(job.cell, job.seed);
     if !job.revisits {
         let look_at = if (k, d, batch) == (10, 3, 10) { checkpoints(N_BATCHES, 12) } else { Vec::new() };
-        return one_pass(&truth, N_BATCHES, batch, job.seed, &look_at);
+        return one_pass(&truth, N_BATCHES, batch, job.seed, Settings::default(), &look_at);
     }
     let mut model = new_model(Kind::GmmFab, d, job.seed, Settings::default())?;
     let (rows, _) = truth.sample(BATCH_ROWS, job.seed);
