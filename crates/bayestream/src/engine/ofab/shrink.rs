@@ -107,7 +107,7 @@ pub(super) fn shrink_once<F: Family>(
             best = Some((gain, what));
         }
     };
-    for k in (0..comps.len()).filter(|&k| judged[k]) {
+    for k in (0..comps.len()).filter(|&k| judged[k] || view.complete) {
         let lost: f64 = view.q(k).iter().zip(&view.weights).map(|(q, w)| w * (-q.min(1.0 - 1e-15)).ln_1p()).sum();
         let change = effective / n * (lost - n * (-alpha[k].min(1.0 - 1e-15)).ln_1p());
         let saved = comps[k].gauss.n_free() / 2.0 * log_count(&comps[k]) + half_log; // [OFAB] (3)

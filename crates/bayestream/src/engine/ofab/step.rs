@@ -271,9 +271,9 @@ impl<F: Family> Ofab<F> {
                 let alarm = comp.watch.notice(
                     &comp.gauss,
                     &comp.fast.mean,
+                    comp.fast.count,
                     mass,
                     got.sum,
-                    got.scatter,
                     threshold,
                     &mut work.whitened,
                 );

@@ -2,7 +2,8 @@
 
 use super::Ofab;
 use super::component::Comp;
-use crate::family::{Family, GaussScratch};
+use super::watch::MeanWatch;
+use crate::family::{Family, GaussScratch, prior_free_count};
 use crate::num;
 use crate::structure::Happening;
 
@@ -13,6 +14,8 @@ const PROBATION: u64 = 500;
 const PROBATION_AFTER_CHANGE: u64 = 200;
 /// Fewest rows a regime is taken to have lasted when masses are scaled down to it.
 const LEAST_REGIME: f64 = 20.0;
+/// Share of the mass that must remain for the survivors of a change to be taken at their word.
+const OLD_WORLD: f64 = 0.5;
 /// Nats that others may lack at a component's centre and still be said to have taken its place.
 const OUTCOMPETED: f64 = 6.0;
 
@@ -57,11 +60,16 @@ impl<F: Family> Ofab<F> {
         let Some(gone) = self.vanished_set(threshold) else { return };
         let since = gone.iter().map(|&k| self.comps[k].since).max().unwrap_or(now);
         let gone: Vec<_> = gone.into_iter().map(|k| self.comps[k].id).collect();
+        self.settle();
         for &id in &gone {
             self.log(id, Happening::Drift);
             self.log(id, Happening::Died);
         }
+        let before = self.total_mass();
         self.comps.retain(|c| !gone.contains(&c.id));
+        if self.total_mass() < OLD_WORLD * before {
+            self.doubt_survivors(since);
+        }
         self.ring_from = self.ring_from.max(since);
         self.regime_start = now;
         let lasted = ((now - since) as f64).max(LEAST_REGIME);
@@ -103,6 +111,16 @@ impl<F: Family> Ofab<F> {
         // Those that others replaced are no evidence of change.
         let enough = evidence * kept / all.max(f64::MIN_POSITIVE) > threshold;
         (enough && !gone.is_empty() && gone.len() < n_graduated).then_some(gone)
+    }
+
+    /// Most of the old world is gone: what is left of it may only look alike, so it must learn its shape again.
+    fn doubt_survivors(&mut self, since: u64) {
+        let memory = prior_free_count(self.n_columns);
+        for comp in self.comps.iter_mut().filter(|c| c.born < since) {
+            comp.fast.count = comp.fast.count.min(memory);
+            comp.slow.count = comp.slow.count.min(memory);
+            comp.watch = MeanWatch::at(&comp.fast.mean);
+        }
     }
 
     /// True when other components explain a component's centre about as well as it does: it has lost its rows to them,
