@@ -2,7 +2,7 @@
 
 use super::component::Comp;
 use super::refine::{delete_and_refit, polish};
-use super::shrink::{Move, PairCosts, shrink_once};
+use super::shrink::{Move, PairCosts, shrink};
 use super::split::find_split;
 use super::step::FULL_OVERLAP;
 use super::view::View;
@@ -181,13 +181,17 @@ impl<F: Family> Ofab<F> {
     }
 
     fn shrink(&mut self, view: &mut View) {
-        let mut costs = PairCosts::new(self.family, &self.comps);
-        loop {
-            let ids: Vec<_> = self.comps.iter().map(|c| c.id).collect();
-            match shrink_once(self.family, &mut self.comps, view, &mut costs, MASTER_FRACTION) {
-                Some(Move::Deleted { k }) => self.log(ids[k], Happening::Died),
-                Some(Move::Merged { kept, gone }) => self.log(ids[gone], Happening::Merged { into: ids[kept] }),
-                None => break,
+        let mut ids: Vec<_> = self.comps.iter().map(|c| c.id).collect();
+        for what in shrink(self.family, &mut self.comps, view, MASTER_FRACTION) {
+            match what {
+                Move::Deleted { k } => {
+                    let id = ids.remove(k);
+                    self.log(id, Happening::Died);
+                }
+                Move::Merged { kept, gone } => {
+                    let id = ids.remove(gone);
+                    self.log(id, Happening::Merged { into: ids[kept] });
+                }
             }
         }
     }

@@ -7,6 +7,7 @@ use crate::num;
 use crate::structure::{Posterior, RowBlock};
 
 /// Rows to judge structure moves on, in the learner's frame and without holes.
+#[derive(Clone)]
 pub(super) struct View {
     pub block: RowBlock,
     pub weights: Vec<f64>,
