@@ -1,0 +1,50 @@
+//! What the caller wants from an input.
+
+use crate::Format;
+
+/// What to do with a row that cannot be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// Stop with an error that names the cell.
+    #[default]
+    Fail,
+    /// Leave the whole row out and count it.
+    Skip,
+}
+
+/// How to read an input. `ReadOptions::default()` takes every column as a number, 500 rows a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The format; without it the extension decides, and after that the first bytes.
+    pub format: Option<Format>,
+    /// The numeric columns to hand out, in this order; all that have no other role when `None`.
+    pub columns: Option<Vec<String>>,
+    /// Columns to leave out.
+    pub drop: Vec<String>,
+    /// The column handed out as [`crate::RowBatch::labels`].
+    pub label_column: Option<String>,
+    /// The column handed out as [`crate::RowBatch::ids`].
+    pub id_column: Option<String>,
+    /// The column handed out as [`crate::RowBatch::weights`].
+    pub weight_column: Option<String>,
+    /// What to do with a row that cannot be read.
+    pub on_error: OnError,
+    /// Rows in a full batch (0 counts as 1). A batch is handed out as soon as it is full, so that 1 gives each row of
+    /// a pipe when it arrives.
+    pub batch_rows: usize,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions {
+            format: None,
+            columns: None,
+            drop: Vec::new(),
+            label_column: None,
+            id_column: None,
+            weight_column: None,
+            on_error: OnError::Fail,
+            batch_rows: 500,
+        }
+    }
+}

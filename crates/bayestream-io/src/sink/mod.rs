@@ -1,0 +1,230 @@
+//! Sinks: tables out, in any format.
+
+mod columnar;
+mod error;
+mod target;
+mod text;
+
+pub use error::OutputError;
+
+use std::io::Write;
+
+use crate::Format;
+use columnar::ColumnarTable;
+use target::Target;
+
+/// What the cells of an output column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellKind {
+    /// A number; one that is not finite is written as missing.
+    Float,
+    /// A whole number.
+    Int,
+    /// A text.
+    Text,
+    /// A list of texts: joined by `;` in CSV.
+    TextList,
+    /// A list of numbers: joined by `;` in CSV.
+    FloatList,
+    /// A truth value.
+    Bool,
+}
+
+/// A column of an output table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutColumn {
+    /// Its name.
+    pub name: String,
+    /// What its cells are.
+    pub kind: CellKind,
+}
+
+impl OutColumn {
+    /// A column of that name and kind.
+    pub fn new(name: impl Into<String>, kind: CellKind) -> Self {
+        OutColumn {
+            name: name.into(),
+            kind,
+        }
+    }
+}
+
+/// One cell of an output row. [`Cell::Null`] fits every column; an integer also fits a column of floats.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell<'a> {
+    /// A number; one that is not finite is written as missing.
+    Float(f64),
+    /// A whole number.
+    Int(i64),
+    /// A text.
+    Text(&'a str),
+    /// A list of texts.
+    TextList(&'a [String]),
+    /// A list of numbers.
+    FloatList(&'a [f64]),
+    /// A truth value.
+    Bool(bool),
+    /// A missing value.
+    Null,
+}
+
+impl Cell<'_> {
+    fn fits(&self, kind: CellKind) -> bool {
+        match self {
+            Cell::Float(_) => kind == CellKind::Float,
+            Cell::Int(_) => matches!(kind, CellKind::Int | CellKind::Float),
+            Cell::Text(_) => kind == CellKind::Text,
+            Cell::TextList(_) => kind == CellKind::TextList,
+            Cell::FloatList(_) => kind == CellKind::FloatList,
+            Cell::Bool(_) => kind == CellKind::Bool,
+            Cell::Null => true,
+        }
+    }
+}
+
+/// A table being written, row by row. A file appears under its name only at [`TableWriter::finish`]; dropped before,
+/// it leaves nothing behind.
+pub struct TableWriter {
+    columns: Vec<OutColumn>,
+    encoder: Encoder,
+}
+
+enum Encoder {
+    Csv {
+        target: Target,
+        line: Vec<u8>,
+    },
+    Ndjson {
+        target: Target,
+        line: Vec<u8>,
+        keys: Vec<Vec<u8>>,
+    },
+    Columnar(Box<ColumnarTable>),
+}
+
+impl TableWriter {
+    /// Starts a table at a path, or on standard output for `-`. Without a format the extension decides; standard
+    /// output is NDJSON. A name that ends in `.gz` is packed.
+    pub fn create(
+        target: &str,
+        format: Option<Format>,
+        columns: Vec<OutColumn>,
+    ) -> Result<TableWriter, OutputError> {
+        let by_name = || {
+            if target == "-" {
+                Some(Format::Ndjson)
+            } else {
+                Format::from_path(target)
+            }
+        };
+        let format = format
+            .or_else(by_name)
+            .ok_or_else(|| OutputError::UnknownFormat {
+                file: target.to_string(),
+            })?;
+        let is_stream = target == "-";
+        let target = Target::create(target)?;
+        let encoder = match format {
+            Format::Csv => {
+                let mut line = Vec::new();
+                text::csv_header(&mut line, &columns);
+                Encoder::Csv { target, line }
+            }
+            Format::Ndjson => Encoder::Ndjson {
+                target,
+                line: Vec::new(),
+                keys: text::json_keys(&columns),
+            },
+            Format::Parquet => {
+                Encoder::Columnar(Box::new(ColumnarTable::parquet(target, &columns)?))
+            }
+            // A stream can be read while it is written; a file can be jumped around in.
+            Format::Arrow if is_stream => {
+                Encoder::Columnar(Box::new(ColumnarTable::arrow_stream(target, &columns)?))
+            }
+            Format::Arrow => {
+                Encoder::Columnar(Box::new(ColumnarTable::arrow_file(target, &columns)?))
+            }
+        };
+        Ok(TableWriter { columns, encoder })
+    }
+
+    /// The table's columns.
+    pub fn columns(&self) -> &[OutColumn] {
+        &self.columns
+    }
+
+    /// Adds a row: one cell for each column, in order.
+    pub fn write_row(&mut self, cells: &[Cell<'_>]) -> Result<(), OutputError> {
+        self.check(cells)?;
+        match &mut self.encoder {
+            Encoder::Csv { target, line } => {
+                text::csv_row(line, cells);
+                write_line(target, line)
+            }
+            Encoder::Ndjson { target, line, keys } => {
+                text::json_row(line, keys, cells);
+                write_line(target, line)
+            }
+            Encoder::Columnar(table) => table.write_row(cells),
+        }
+    }
+
+    /// Hands on what is buffered, so that a reader of a pipe sees the rows so far. Parquet cannot be read before its
+    /// end and keeps its rows.
+    pub fn flush(&mut self) -> Result<(), OutputError> {
+        match &mut self.encoder {
+            Encoder::Csv { target, line } | Encoder::Ndjson { target, line, .. } => {
+                write_line(target, line)?;
+                target
+                    .flush()
+                    .map_err(|source| OutputError::from_io(&target.name, source))
+            }
+            Encoder::Columnar(table) => table.flush(),
+        }
+    }
+
+    /// Ends the table; a file gets its name only now.
+    pub fn finish(self) -> Result<(), OutputError> {
+        match self.encoder {
+            Encoder::Csv {
+                mut target,
+                mut line,
+            }
+            | Encoder::Ndjson {
+                mut target,
+                mut line,
+                ..
+            } => {
+                write_line(&mut target, &mut line)?;
+                target.commit()
+            }
+            Encoder::Columnar(table) => table.finish(),
+        }
+    }
+
+    fn check(&self, cells: &[Cell<'_>]) -> Result<(), OutputError> {
+        if cells.len() != self.columns.len() {
+            let detail = format!("{} cells for {} columns", cells.len(), self.columns.len());
+            return Err(OutputError::WrongCells { detail });
+        }
+        match cells
+            .iter()
+            .zip(&self.columns)
+            .find(|(cell, column)| !cell.fits(column.kind))
+        {
+            Some((cell, OutColumn { name, kind })) => {
+                let detail = format!("{cell:?} in column `{name}` of kind {kind:?}");
+                Err(OutputError::WrongCells { detail })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Writes the line out and empties it.
+fn write_line(target: &mut Target, line: &mut Vec<u8>) -> Result<(), OutputError> {
+    let written = target.write_all(line);
+    line.clear();
+    written.map_err(|source| OutputError::from_io(&target.name, source))
+}
