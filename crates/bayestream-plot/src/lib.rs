@@ -1,1 +1,50 @@
-//! Charts as SVG, PNG and self-contained HTML.
+//! Charts as SVG, as PNG and as self-contained HTML pages.
+//!
+//! A [`Chart`] is built from plain numbers and knows nothing about models:
+//!
+//! ```
+//! use bayestream_plot::Chart;
+//!
+//! let svg = Chart::new("Components found")
+//!     .x_label("rows seen")
+//!     .y_label("components")
+//!     .step("realized", &[(0.0, 1.0), (500.0, 4.0), (2_000.0, 9.0)])
+//!     .to_svg();
+//! assert!(svg.starts_with("<svg"));
+//! ```
+//!
+//! The same chart always gives the same bytes. Numbers that cannot be drawn (NaN, infinities,
+//! non-positive values on a logarithmic axis) are left out; a chart with nothing to draw says so.
+//!
+//! How a chart becomes a picture: the builder collects *layers* in data units (`chart`, `layer`);
+//! `layout` decides on margins, ranges and ticks; `draw` turns layers into a *scene* of simple
+//! shapes in pixels; `svg` writes a scene as text and `raster` paints it.
+
+mod bars;
+mod chart;
+mod clip;
+mod color;
+mod draw;
+mod error;
+mod figure;
+mod image;
+mod layer;
+mod layer_shapes;
+mod layout;
+mod legend;
+mod marks;
+mod page;
+mod ranges;
+mod raster;
+mod scale;
+mod scene;
+mod svg;
+mod text;
+mod ticks;
+
+pub use chart::Chart;
+pub use color::{palette, palette_len};
+pub use error::PlotError;
+pub use figure::{SvgFigure, grid};
+pub use layer::{MarkStyle, Marker, Span, Style};
+pub use page::Page;
