@@ -153,7 +153,10 @@ fn steps() -> Chart {
         .step("implemented", &implemented)
 }
 
-const COMPONENTS: [((f64, f64), [[f64; 2]; 2]); 4] = [
+/// A centre and a covariance.
+type Component = ((f64, f64), [[f64; 2]; 2]);
+
+const COMPONENTS: [Component; 4] = [
     ((0.0, 0.0), [[1.0, 0.6], [0.6, 0.8]]),
     ((5.0, 2.0), [[0.5, -0.3], [-0.3, 1.2]]),
     ((1.0, 5.0), [[1.6, 0.0], [0.0, 0.2]]),

@@ -2,7 +2,9 @@
 
 use crate::error::PlotError;
 use crate::figure::SvgFigure;
-use crate::layer::{Layer, LineLook, MarkStyle, Series, Span, Style, bins, ellipse_outline};
+use crate::layer::{
+    Layer, LineLook, MarkStyle, Segment, Series, Span, Style, bins, ellipse_outline,
+};
 use crate::scene::Dash;
 
 /// One chart: a title, two axes and any number of layers.
@@ -243,7 +245,7 @@ impl Chart {
     }
 
     /// Separate straight lines from point to point.
-    pub fn segments(self, name: impl Into<String>, ends: &[((f64, f64), (f64, f64))]) -> Self {
+    pub fn segments(self, name: impl Into<String>, ends: &[Segment]) -> Self {
         let look = LineLook {
             width: 1.0,
             dash: Dash::Solid,

@@ -122,6 +122,9 @@ pub struct Span {
     pub label: String,
 }
 
+/// A straight line from one point to another, in data units.
+pub type Segment = ((f64, f64), (f64, f64));
+
 /// The look of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct LineLook {
@@ -153,7 +156,7 @@ pub(crate) enum Layer {
         columns: Vec<(f64, f64, f64)>,
     },
     Segments {
-        ends: Vec<((f64, f64), (f64, f64))>,
+        ends: Vec<Segment>,
         look: LineLook,
     },
     Ellipse {

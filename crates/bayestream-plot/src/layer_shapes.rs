@@ -3,11 +3,10 @@
 use crate::chart::Chart;
 use crate::clip;
 use crate::color::Paint;
-use crate::layer::{Layer, LineLook, Marker, Span, Style};
+use crate::layer::{Layer, LineLook, Marker, Segment, Style};
 use crate::layout::Layout;
 use crate::marks;
 use crate::scene::{Anchor, Dots, Fill, Point, Raster, Rect, Shape, Stroke, Text};
-use crate::text;
 
 /// Points of a whole chart; more would make heavy files and look the same.
 const MOST_POINTS: usize = 50_000;
@@ -15,7 +14,7 @@ const MOST_SEGMENTS: usize = 20_000;
 const MOST_LINE_POINTS: usize = 20_000;
 /// Columns of several histograms stay visible behind one another.
 pub(crate) const COLUMN_OPACITY: f64 = 0.6;
-const LABEL_SIZE: f64 = 10.5;
+pub(crate) const LABEL_SIZE: f64 = 10.5;
 
 /// The shapes of all layers.
 #[derive(Default)]
@@ -105,10 +104,11 @@ fn n_points(layer: &Layer) -> usize {
     }
 }
 
-struct Pen<'a> {
-    layout: &'a Layout,
+/// Knows the way from data to pixels.
+pub(crate) struct Pen<'a> {
+    pub layout: &'a Layout,
     /// A little more than the plot area, so that cut lines do not show their ends.
-    visible: Rect,
+    pub visible: Rect,
     /// Points in all layers of the chart together.
     n_points: usize,
 }
@@ -289,12 +289,7 @@ impl Pen<'_> {
         shapes
     }
 
-    fn segments(
-        &self,
-        ends: &[((f64, f64), (f64, f64))],
-        look: &LineLook,
-        paint: Paint,
-    ) -> Option<Shape> {
+    fn segments(&self, ends: &[Segment], look: &LineLook, paint: Paint) -> Option<Shape> {
         let mut runs = Vec::new();
         for (from, to) in clip::subsample(ends, MOST_SEGMENTS) {
             let (Some(from), Some(to)) = (self.px(from), self.px(to)) else {
@@ -350,71 +345,6 @@ impl Pen<'_> {
         self.visible
             .contains((x, y))
             .then_some(Shape::Text(Text { bold: true, ..text }))
-    }
-
-    fn spans(&self, spans: &[Span]) -> (Vec<Shape>, Vec<Shape>) {
-        let area = self.layout.area;
-        let lane = match (self.layout.y.px(0.0), self.layout.y.px(1.0)) {
-            (Some(a), Some(b)) => (b - a).abs(),
-            _ => area.h / spans.len().max(1) as f64,
-        };
-        let thickness = (0.62 * lane).clamp(1.0, 13.0);
-        let (mut bars, mut labels) = (Vec::new(), Vec::new());
-        for span in spans {
-            // An infinite end reaches over the edge: what still lives has no end to show.
-            let end = |value: f64| match value {
-                f64::INFINITY => Some(area.right() + 20.0),
-                f64::NEG_INFINITY => Some(area.x - 20.0),
-                finite => self.layout.x.px(finite),
-            };
-            let (Some(from), Some(to)) = (end(span.from), end(span.to)) else {
-                continue;
-            };
-            let Some(y) = self.layout.y.px(span.y) else {
-                continue;
-            };
-            let (left, right) = (from.min(to), from.max(to));
-            if right < area.x || left > area.right() || !self.visible.contains((area.x, y)) {
-                continue;
-            }
-            let (left, right) = (left.max(area.x - 20.0), right.min(area.right() + 20.0));
-            let bar = Rect {
-                x: left,
-                y: y - thickness / 2.0,
-                w: (right - left).max(1.5),
-                h: thickness,
-            };
-            let fill = Fill {
-                paint: Paint::Series(span.color),
-                opacity: 1.0,
-            };
-            bars.push(Shape::Box {
-                area: bar,
-                radius: thickness * 0.2,
-                fill,
-            });
-            if !span.label.is_empty() && lane >= LABEL_SIZE {
-                labels.push(Shape::Text(self.span_label(&span.label, left, right, y)));
-            }
-        }
-        (bars, labels)
-    }
-
-    /// After the span if there is room, else before it, else on it.
-    fn span_label(&self, label: &str, left: f64, right: f64, y: f64) -> Text {
-        let area = self.layout.area;
-        let width = text::width(label, LABEL_SIZE, false) + 6.0;
-        let baseline = y + LABEL_SIZE * 0.36;
-        let (x, anchor) = if right + width <= area.right() {
-            (right + 4.0, Anchor::Start)
-        } else if left - width >= area.x {
-            (left - 4.0, Anchor::End)
-        } else {
-            (left.max(area.x) + 5.0, Anchor::Start)
-        };
-        Text::new((x, baseline), label, LABEL_SIZE, Paint::Ink)
-            .anchored(anchor)
-            .with_halo()
     }
 
     fn image(&self, columns: usize, rows: usize, gray: &[f64]) -> Option<Shape> {

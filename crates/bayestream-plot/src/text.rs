@@ -73,8 +73,7 @@ fn small_letter(letter: char) -> (char, f64) {
 
 /// The width of a line of text in pixels.
 ///
-/// Browsers may choose another font for an SVG; Noto Sans is wider than most, so what fits here
-/// fits there.
+/// Viewers may choose another font for an SVG, a little narrower or wider: leave some room.
 pub(crate) fn width(text: &str, size: f64, bold: bool) -> f64 {
     Font::load(bold).map_or(0.0, |font| font.place(text).1 * size)
 }
