@@ -3,6 +3,8 @@
 mod arrays;
 mod columnar;
 mod csv;
+mod decoder;
+mod guard;
 mod input;
 mod lines;
 mod ndjson;
@@ -16,6 +18,8 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::{Format, InputError, ReadOptions, RowSource};
+use columnar::ColumnarSource;
+use decoder::Decoder;
 use input::Input;
 
 /// Opens an input, a path or `-` for standard input, and reads as far as its columns. Gzip is unpacked wherever the
@@ -56,8 +60,8 @@ fn start(
     Ok(match format {
         Format::Csv => Box::new(csv::CsvSource::open(input, options)?),
         Format::Ndjson => Box::new(ndjson::NdjsonSource::open(input, options)?),
-        Format::Parquet => Box::new(columnar::ColumnarSource::open_parquet(input, options)?),
-        Format::Arrow => Box::new(columnar::ColumnarSource::open_arrow(input, options)?),
+        Format::Parquet => Box::new(ColumnarSource::new(Decoder::open_parquet(input, options)?)),
+        Format::Arrow => Box::new(ColumnarSource::new(Decoder::open_arrow(input, options)?)),
     })
 }
 

@@ -1,5 +1,7 @@
 //! Which column of the input plays which part, decided once when the input is opened.
 
+use std::collections::HashMap;
+
 use super::number::parse_cell;
 use crate::{CellProblem, InputError, OnError, Place, ReadOptions, RowBatch};
 
@@ -45,18 +47,23 @@ impl Plan {
         }
         refuse_duplicates(file, &names)?;
 
+        let positions: HashMap<&str, usize> = names
+            .iter()
+            .enumerate()
+            .map(|(column_ix, name)| (name.as_str(), column_ix))
+            .collect();
         let mut claims: Vec<Option<(Role, &'static str)>> = vec![None; names.len()];
         let mut claim =
             |column: &str, role: Role, option: &'static str| -> Result<(), InputError> {
-                let column_ix = names
-                    .iter()
-                    .position(|name| name == column)
-                    .ok_or_else(|| InputError::UnknownColumn {
-                        file: file.to_string(),
-                        option,
-                        column: column.to_string(),
-                        hint: known_columns_hint(column, &names),
-                    })?;
+                let column_ix =
+                    *positions
+                        .get(column)
+                        .ok_or_else(|| InputError::UnknownColumn {
+                            file: file.to_string(),
+                            option,
+                            column: column.to_string(),
+                            hint: known_columns_hint(column, &names),
+                        })?;
                 match claims[column_ix] {
                     Some((_, first)) if first != option || role != Role::Ignored => {
                         Err(InputError::ColumnClaimedTwice {

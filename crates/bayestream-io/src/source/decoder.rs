@@ -1,0 +1,244 @@
+//! Blocks of columns out of Parquet and Arrow files: what differs between the two, and nothing else.
+
+use std::fmt::Display;
+use std::io::{BufReader, Cursor, Read, Seek};
+
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, Schema};
+use bytes::Bytes;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::reader::ChunkReader;
+
+use super::arrays::{is_number_type, is_text_type};
+use super::guard::{Damaged, guarded};
+use super::input::{Gauge, Input};
+use super::plan::{Plan, Role};
+use crate::{Format, InputError, Progress, ReadOptions};
+
+/// Rows of a Parquet file decoded at a time; independent of the batches handed out.
+const DECODED_ROWS: usize = 8192;
+
+type Blocks = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
+
+/// An opened file that gives its rows block by block.
+pub(crate) struct Decoder {
+    format: Format,
+    pub(crate) plan: Plan,
+    /// The columns of a block: their place in the plan.
+    pub(crate) projected: Vec<usize>,
+    blocks: Blocks,
+    meter: Meter,
+}
+
+/// Progress by rows or blocks done, for readers that jump around in the file.
+struct Meter {
+    gauge: Gauge,
+    /// What the file holds, in rows or blocks; none where the gauge counts by itself.
+    total: Option<u64>,
+    done: u64,
+    counts_rows: bool,
+}
+
+impl Meter {
+    fn block_taken(&mut self, n_rows: usize) {
+        self.done += if self.counts_rows { n_rows as u64 } else { 1 };
+        if let (Some(total), Some(bytes)) = (self.total, self.gauge.progress().total_bytes) {
+            let share = self.done.min(total) as f64 / total.max(1) as f64;
+            self.gauge.set((share * bytes as f64) as u64);
+        }
+    }
+}
+
+impl Decoder {
+    pub(crate) fn open_parquet(
+        mut input: Input,
+        options: &ReadOptions,
+    ) -> Result<Decoder, InputError> {
+        let (name, gauge) = (input.name.clone(), input.gauge.clone());
+        match input.plain_file.take() {
+            Some(file) => Decoder::from_parquet(file, name, gauge, true, options),
+            None => Decoder::from_parquet(Bytes::from(input.slurp()?), name, gauge, false, options),
+        }
+    }
+
+    fn from_parquet<R: ChunkReader + 'static>(
+        reader: R,
+        name: String,
+        gauge: Gauge,
+        is_file: bool,
+        options: &ReadOptions,
+    ) -> Result<Decoder, InputError> {
+        let format = Format::Parquet;
+        let builder = decode(&name, format, || {
+            ParquetRecordBatchReaderBuilder::try_new(reader)
+        })?;
+        let (plan, projected) = plan_columns(&name, builder.schema(), options)?;
+        let n_rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
+        let mask = ProjectionMask::roots(builder.parquet_schema(), projected.iter().copied());
+        let builder = builder.with_projection(mask).with_batch_size(DECODED_ROWS);
+        let blocks = Box::new(decode(&name, format, || builder.build())?);
+        let meter = Meter {
+            gauge,
+            total: is_file.then_some(n_rows),
+            done: 0,
+            counts_rows: true,
+        };
+        Ok(Decoder {
+            format,
+            plan,
+            projected,
+            blocks,
+            meter,
+        })
+    }
+
+    pub(crate) fn open_arrow(
+        mut input: Input,
+        options: &ReadOptions,
+    ) -> Result<Decoder, InputError> {
+        let (name, gauge) = (input.name.clone(), input.gauge.clone());
+        if !input.is_arrow_file() {
+            return Decoder::from_arrow_stream(input, options);
+        }
+        match input.plain_file.take() {
+            Some(file) => {
+                let again = file
+                    .try_clone()
+                    .map_err(|source| InputError::from_io(&name, source))?;
+                let readers = (BufReader::new(file), BufReader::new(again));
+                Decoder::from_arrow_file(readers, name, gauge, true, options)
+            }
+            None => {
+                let bytes = Bytes::from(input.slurp()?);
+                let readers = (Cursor::new(bytes.clone()), Cursor::new(bytes));
+                Decoder::from_arrow_file(readers, name, gauge, false, options)
+            }
+        }
+    }
+
+    /// Takes two readers of the same bytes: the columns must be known before those to read can be chosen.
+    fn from_arrow_file<R: Read + Seek + Send + 'static>(
+        readers: (R, R),
+        name: String,
+        gauge: Gauge,
+        is_file: bool,
+        options: &ReadOptions,
+    ) -> Result<Decoder, InputError> {
+        let format = Format::Arrow;
+        let schema = decode(&name, format, || FileReader::try_new(readers.0, None))?.schema();
+        let (plan, projected) = plan_columns(&name, &schema, options)?;
+        let blocks = decode(&name, format, || {
+            FileReader::try_new(readers.1, Some(projected.clone()))
+        })?;
+        let total = is_file.then_some(blocks.num_batches() as u64);
+        let meter = Meter {
+            gauge,
+            total,
+            done: 0,
+            counts_rows: false,
+        };
+        Ok(Decoder {
+            format,
+            plan,
+            projected,
+            blocks: Box::new(blocks),
+            meter,
+        })
+    }
+
+    fn from_arrow_stream(input: Input, options: &ReadOptions) -> Result<Decoder, InputError> {
+        let Input {
+            name,
+            reader,
+            gauge,
+            ..
+        } = input;
+        let format = Format::Arrow;
+        let blocks = decode(&name, format, || {
+            StreamReader::try_new(BufReader::new(reader), None)
+        })?;
+        let (plan, projected) = plan_columns(&name, &blocks.schema(), options)?;
+        let kept = projected.clone();
+        let blocks = Box::new(blocks.map(move |block| block?.project(&kept)));
+        let meter = Meter {
+            gauge,
+            total: None,
+            done: 0,
+            counts_rows: false,
+        };
+        Ok(Decoder {
+            format,
+            plan,
+            projected,
+            blocks,
+            meter,
+        })
+    }
+
+    /// The next block; none at the end.
+    pub(crate) fn next_block(&mut self) -> Result<Option<RecordBatch>, InputError> {
+        let block = decode(&self.plan.file, self.format, || {
+            self.blocks.next().transpose()
+        })?;
+        if let Some(block) = &block {
+            self.meter.block_taken(block.num_rows());
+        }
+        Ok(block)
+    }
+
+    pub(crate) fn progress(&self) -> Progress {
+        self.meter.gauge.progress()
+    }
+}
+
+/// Runs a step of a decoder and puts whatever is wrong with the file into our words.
+fn decode<T, E: Display>(
+    file: &str,
+    format: Format,
+    step: impl FnOnce() -> Result<T, E>,
+) -> Result<T, InputError> {
+    let detail = match guarded(step) {
+        Ok(Ok(decoded)) => return Ok(decoded),
+        Ok(Err(error)) => format!("cannot be read as {format} ({error})"),
+        Err(Damaged) => format!("cannot be read as {format} (the file is damaged)"),
+    };
+    Err(InputError::WrongFormat {
+        file: file.to_string(),
+        detail,
+    })
+}
+
+/// Gives the columns their roles and refuses types that do not fit them; also returns which columns to read.
+fn plan_columns(
+    file: &str,
+    schema: &Schema,
+    options: &ReadOptions,
+) -> Result<(Plan, Vec<usize>), InputError> {
+    let names = schema
+        .fields()
+        .iter()
+        .map(|field| field.name().clone())
+        .collect();
+    let plan = Plan::new(file, names, options)?;
+    let mut projected = Vec::new();
+    for (column_ix, (field, role)) in schema.fields().iter().zip(&plan.roles).enumerate() {
+        let (fits, as_text) = match role {
+            Role::Ignored => continue,
+            Role::Value(_) | Role::Weight => (is_number_type(field.data_type()), false),
+            Role::Label | Role::Id => (is_text_type(field.data_type()), true),
+        };
+        if !fits {
+            let (file, column) = (file.to_string(), field.name().clone());
+            return Err(InputError::UnsupportedType {
+                file,
+                column,
+                data_type: field.data_type().to_string(),
+                as_text,
+            });
+        }
+        projected.push(column_ix);
+    }
+    Ok((plan, projected))
+}
