@@ -20,6 +20,8 @@
 pub mod data;
 pub mod engine;
 pub mod family;
+pub mod metrics;
 pub mod model;
 pub mod num;
 pub mod structure;
+pub mod synthetic;

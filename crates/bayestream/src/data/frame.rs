@@ -113,6 +113,14 @@ impl Frame {
         frame
     }
 
+    /// True when it could have come from rows: what a file must satisfy.
+    pub fn is_sound(&self, n_columns: usize) -> bool {
+        self.shift.len() == n_columns
+            && self.scale.len() == n_columns
+            && self.shift.iter().all(|v| v.is_finite())
+            && self.scale.iter().all(|v| v.is_finite() && *v > 0.0)
+    }
+
     /// One cell in the data's own units.
     pub fn cell_out(&self, column: usize, value: f64) -> f64 {
         value * self.scale[column] + self.shift[column]

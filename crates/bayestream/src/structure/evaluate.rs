@@ -5,7 +5,7 @@
 //! `P_mm⁻¹`; the distance of the row filled with that mean is the marginal distance.
 
 use crate::family::Gauss;
-use crate::num::{self, LN_2PI, Lanes};
+use crate::num::{self, LANES, LN_2PI, Lanes};
 
 /// A row with missing cells.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ impl RowBlock {
 
     /// Rows rounded up to whole lanes: the stride of a matrix of values per row.
     pub fn stride(&self) -> usize {
-        self.lanes.n_padded()
+        self.lanes.n_rows().next_multiple_of(LANES)
     }
 
     /// How many columns.
@@ -118,6 +118,21 @@ impl RowBlock {
             let cells = &self.rows[row * self.n_columns..][..self.n_columns];
             out[row] = shift + self.scratch.fill(gauss, &precision, cells, missing);
         }
+    }
+
+    /// Squared Mahalanobis distance of one row over its observed cells, and how many those are.
+    pub fn distance(&mut self, gauss: &Gauss, row: usize) -> (f64, usize) {
+        let d = self.n_columns;
+        let cells = &self.rows[row * d..(row + 1) * d];
+        let missing: Vec<u32> = (0..d as u32).filter(|&j| cells[j as usize].is_nan()).collect();
+        let mut z = vec![0.0; d];
+        if missing.is_empty() {
+            gauss.whitened(cells, &mut z);
+        } else {
+            self.scratch.fill(gauss, &gauss.precision(), cells, &missing);
+            gauss.whitened(&self.scratch.filled, &mut z);
+        }
+        (z.iter().map(|v| v * v).sum(), d - missing.len())
     }
 
     /// Calls `each(row, filled row, missing columns, covariance of the missing cells)` for rows with holes that

@@ -1,104 +1,208 @@
-//! Placeholder engine: one Gaussian.
-use super::{Learner, StepReport};
-use crate::data::{Batch, Frame};
-use crate::family::{Family, Gauss, Moments, model_covariance};
-use crate::model::Config;
-use crate::structure::{Component, ComponentId, EventLog, LogScore, Scorer};
-use serde::{Deserialize, Serialize};
+//! Online FAB mixtures: one pass, bounded memory, the number of components found on the way.
+//!
+//! The model: p(x) = Σ_k α_k N(x | μ_k, Σ_k), with Σ_k full or of PPCA form; the posterior of K is taken to be the
+//! factorised information criterion, FIC [OFAB] (3).
+//! The loop, per batch: E-step tilted by −D_k/2c_k; births at rows nobody explains, before the M-step; additive
+//! M-step on two statistics; deaths; from time to time merges, deletions and splits judged on a ring of recent rows.
+//! A snapshot is a copy of the slow statistics, shrunk by FIC; the master keeps its redundancy.
+//!
+//! Key: α_k share of the masses · c_k count of a component's statistics · D_k its free parameters · δ smallest share
+//! of a snapshot · q_ik responsibility · N rows seen · F, A the fast and the slow statistics.
 
-/// One Gaussian.
+mod component;
+mod export;
+mod merge;
+mod refine;
+mod shrink;
+mod split;
+mod step;
+mod structure;
+mod vanish;
+mod view;
+mod warm;
+mod watch;
+
+use super::parts::{Ring, ScoreTrack};
+use super::{Learner, StepReport};
+use crate::data::{Batch, Frame, Scaling};
+use crate::family::Family;
+use crate::model::{Config, Settings};
+use crate::structure::{Component, ComponentId, Event, EventLog, Happening, LogScore, Scorer};
+use component::Comp;
+use serde::{Deserialize, Serialize};
+use step::Work;
+
+/// Rows that are always kept for structure moves, and the age at which the first model is refitted.
+const BASE_BUFFER: usize = 2000;
+/// The ring never holds more rows than this unless it is asked to.
+const LARGEST_BUFFER: usize = 16_384;
+/// A batch is learnt in pieces of at most this many rows.
+const CHUNK: usize = 512;
+
+/// The learner of `gmm/ofab` and `mppca/ofab`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "F: Family")]
 pub struct Ofab<F: Family> {
     family: F,
-    n: u64,
-    m: Moments,
+    settings: Settings,
+    scaling: Scaling,
+    seed: u64,
+    shard: u32,
+    n_columns: usize,
+    n_seen: u64,
+    /// Unknown until the first rows have shown the columns' scales.
+    frame: Option<Frame>,
+    comps: Vec<Comp>,
+    ring: Ring,
+    /// Ring rows before this one belong to a regime that is over.
+    ring_from: u64,
+    /// When the present regime began.
+    regime_start: u64,
+    next_serial: u32,
+    next_structure: u64,
+    next_polish: u64,
     events: EventLog,
-    recent: Vec<f64>,
+    scores: ScoreTrack,
+    #[serde(skip)]
+    work: Work,
 }
+
 impl<F: Family> Ofab<F> {
-    /// New.
+    /// A learner that has seen nothing.
     pub fn new(config: &Config) -> Self {
+        let settings = config.settings.clone();
+        let n_columns = config.columns.len();
+        let buffer = settings.buffer.unwrap_or(BASE_BUFFER).max(settings.warm_up);
         Ofab {
             family: F::default(),
-            n: 0,
-            m: Moments::empty_at(&vec![0.0; config.columns.len()]),
+            scaling: settings.scaling(config.kind),
+            settings,
+            seed: config.seed,
+            shard: config.shard,
+            n_columns,
+            n_seen: 0,
+            frame: None,
+            comps: Vec::new(),
+            ring: Ring::new(n_columns, buffer),
+            ring_from: 0,
+            regime_start: 0,
+            next_serial: 0,
+            next_structure: 0,
+            next_polish: u64::MAX,
             events: EventLog::default(),
-            recent: vec![],
+            scores: ScoreTrack::default(),
+            work: Work::default(),
         }
     }
-    /// Merged.
-    pub fn merged<'a>(parts: impl Iterator<Item = &'a Self>, _shard: u32) -> Self {
-        let mut out: Option<Self> = None;
-        for p in parts {
-            match &mut out {
-                None => out = Some(p.clone()),
-                Some(o) => {
-                    o.m.add_scaled(1.0, &p.m);
-                    o.n += p.n
-                }
-            }
+
+    fn new_id(&mut self) -> ComponentId {
+        let id = ComponentId { shard: self.shard, serial: self.next_serial };
+        self.next_serial += 1;
+        id
+    }
+
+    fn log(&mut self, component: ComponentId, what: Happening) {
+        self.events.push(Event { row: self.n_seen, component, what });
+    }
+
+    fn total_mass(&self) -> f64 {
+        self.comps.iter().map(|c| c.mass).sum()
+    }
+
+    /// The first, provisional model is made here: enough rows to tell scales, too few for more.
+    fn early_at(&self) -> u64 {
+        (5 * self.n_columns).max(100).min(self.settings.warm_up) as u64
+    }
+
+    /// Ages at which the model is made anew from the ring, while it still holds every row.
+    fn milestones(&self) -> [u64; 3] {
+        let warm = self.settings.warm_up as u64;
+        [self.early_at(), warm, (BASE_BUFFER as u64).min(self.ring.capacity() as u64).max(warm)]
+    }
+
+    fn at_milestone(&mut self) {
+        let [early, warm, refit] = self.milestones();
+        let n = self.n_seen;
+        if self.regime_start == 0 && n == early.min(warm) {
+            self.start_over();
+        } else if self.regime_start == 0 && n == warm {
+            self.start_over();
+        } else if self.regime_start == 0 && n == refit {
+            self.refit();
+        } else if !self.comps.is_empty() && n >= self.next_structure {
+            self.structure();
         }
-        out.expect("one")
     }
 }
+
 impl<F: Family> Learner for Ofab<F> {
     fn update(&mut self, batch: &Batch<'_>) -> StepReport {
-        let mut s = vec![];
-        let mut log_score = 0.0;
-        if self.n > 10 {
-            self.scorer().log_densities(batch.rows(), &mut s);
-            log_score = s.iter().sum();
-            self.recent.extend(&s);
-            self.recent.sort_by(f64::total_cmp);
-            self.recent.truncate(1000);
-        }
-        for r in batch.rows().chunks(batch.n_columns()) {
-            if r.iter().any(|v| v.is_nan()) {
-                continue;
+        let (n, d) = (batch.n_rows(), self.n_columns);
+        let mut report = StepReport { n_rows: n, ..StepReport::default() };
+        let mut at = 0;
+        while at < n {
+            let to_milestone = self.milestones().iter().filter(|&&m| m > self.n_seen).map(|m| m - self.n_seen).min();
+            let take = (n - at).min(CHUNK).min(to_milestone.map_or(CHUNK, |m| m as usize));
+            let rows = &batch.rows()[at * d..(at + take) * d];
+            let weights = batch.weights().map(|w| &w[at..at + take]);
+            self.ring.push(rows, weights);
+            self.n_seen += take as u64;
+            if !self.comps.is_empty() {
+                self.step(rows, weights, &mut report);
             }
-            self.m.add_scaled(1.0, &Moments { count: 1.0, mean: r.to_vec(), covariance: vec![0.0; r.len() * r.len()] });
+            self.at_milestone();
+            at += take;
         }
-        self.n += batch.n_rows() as u64;
-        StepReport { n_rows: batch.n_rows(), k_implemented: 1, log_score, n_scored: s.len(), n_repairs: 0, n_events: 0 }
+        report.k_implemented = self.comps.len();
+        report.n_events = self.events.n_total();
+        report
     }
-    fn realize(&self, _delta: f64) -> Vec<Component> {
-        let mut covariance = vec![];
-        let q = model_covariance(self.family, &self.m, &vec![1.0; self.m.mean.len()], &mut covariance);
-        if self.n == 0 {
-            return vec![];
-        }
-        vec![Component {
-            id: ComponentId { shard: 0, serial: 0 },
-            weight: 1.0,
-            count: self.m.count,
-            mean: self.m.mean.clone(),
-            covariance,
-            latent_dim: self.family.reported_dim(q),
-        }]
+
+    fn realize(&self, delta: f64) -> Vec<Component> {
+        self.export(delta)
     }
+
     fn scorer(&self) -> Scorer {
-        let d = self.m.mean.len();
-        Scorer::new(
-            Frame::identity(d),
-            vec![(1.0, Gauss::of(self.family, &self.m, &vec![1.0; d]))],
-            vec![ComponentId { shard: 0, serial: 0 }],
-            &self.log_score(),
-        )
+        let total = self.total_mass();
+        let frame = self.frame.clone().unwrap_or_else(|| Frame::identity(self.n_columns));
+        let parts = self.comps.iter().map(|c| (c.mass / total, c.gauss.clone())).collect();
+        Scorer::new(frame, parts, self.comps.iter().map(|c| c.id).collect(), &self.scores.report())
     }
+
     fn n_seen(&self) -> u64 {
-        self.n
+        self.n_seen
     }
+
     fn k_implemented(&self) -> usize {
-        1
+        self.comps.len()
     }
+
     fn events(&self) -> &EventLog {
         &self.events
     }
+
     fn log_score(&self) -> LogScore {
-        LogScore { prequential_mean: f64::NAN, n_scored: 0, recent: self.recent.clone() }
+        self.scores.report()
     }
+
     fn restore(&mut self, n_columns: usize) -> Result<(), String> {
-        if self.m.mean.len() == n_columns { Ok(()) } else { Err("columns".into()) }
+        let frame_sound = self.frame.as_ref().is_none_or(|f| f.is_sound(n_columns));
+        if self.n_columns != n_columns || !frame_sound {
+            return Err("its columns do not match".into());
+        }
+        if !self.ring.is_sound(n_columns) || !self.scores.is_sound() {
+            return Err("its buffers are inconsistent".into());
+        }
+        if let Some(bad) = self.comps.iter().find(|c| !c.is_sound(n_columns)) {
+            return Err(format!("component {} is inconsistent", bad.id));
+        }
+        if !self.comps.is_empty() && (self.frame.is_none() || !(self.total_mass() > 0.0)) {
+            return Err("its components have no frame or no mass".into());
+        }
+        if self.ring_from > self.n_seen || self.regime_start > self.n_seen {
+            return Err("its row counts are inconsistent".into());
+        }
+        self.comps.iter_mut().for_each(|c| c.gauss.pack());
+        Ok(())
     }
 }

@@ -1,0 +1,64 @@
+//! The snapshot's components: a copy of the slow statistics, shrunk by the full criterion.
+
+use super::component::Comp;
+use super::shrink::{PairCosts, shrink_once};
+use super::{Learner, Ofab};
+use crate::data::Frame;
+use crate::family::{Family, GaussScratch, model_covariance};
+use crate::structure::Component;
+
+impl<F: Family> Ofab<F> {
+    pub(super) fn export(&self, delta: f64) -> Vec<Component> {
+        if self.n_seen == 0 {
+            return Vec::new();
+        }
+        if self.comps.is_empty() {
+            return self.provisional().map_or_else(Vec::new, |learner| learner.export(delta));
+        }
+        let total = self.total_mass();
+        let counts = |c: &Comp| c.graduated && c.mass / total >= delta;
+        let heaviest = self.comps.iter().map(|c| c.mass).fold(0.0, f64::max);
+        let mut copy: Vec<Comp> = self.comps.iter().filter(|c| counts(c) || c.mass >= heaviest).cloned().collect();
+        let mut scratch = GaussScratch::default();
+        for comp in &mut copy {
+            comp.fast = comp.slow.clone();
+            comp.refresh(self.family, &mut scratch);
+        }
+        if let Some(mut view) = self.view() {
+            view.evaluate(&copy);
+            let mut costs = PairCosts::new(self.family, &copy);
+            while shrink_once(self.family, &mut copy, &mut view, &mut costs, 1.0).is_some() {}
+        }
+        self.components(&copy)
+    }
+
+    /// What a model of the rows so far would be, before there is one.
+    fn provisional(&self) -> Option<Ofab<F>> {
+        let mut learner = self.clone();
+        learner.start_over();
+        (!learner.comps.is_empty() && learner.n_seen() > 0).then_some(learner)
+    }
+
+    fn components(&self, comps: &[Comp]) -> Vec<Component> {
+        let identity = Frame::identity(self.n_columns);
+        let frame = self.frame.as_ref().unwrap_or(&identity);
+        let total: f64 = comps.iter().map(|c| c.mass).sum();
+        let mut components: Vec<Component> = comps
+            .iter()
+            .map(|c| {
+                let mut covariance = Vec::new();
+                let latent = model_covariance(self.family, &c.slow, &c.prior, &mut covariance);
+                Component {
+                    id: c.id,
+                    weight: c.mass / total,
+                    count: c.slow.count,
+                    mean: frame.mean_out(&c.slow.mean),
+                    covariance: frame.covariance_out(&covariance),
+                    latent_dim: self.family.reported_dim(latent),
+                }
+            })
+            .collect();
+        components.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.id.cmp(&b.id)));
+        components
+    }
+}

@@ -1,0 +1,242 @@
+//! When and how the model is made anew or reorganised.
+
+use super::component::Comp;
+use super::refine::{delete_and_refit, polish};
+use super::shrink::{Move, PairCosts, shrink_once};
+use super::split::find_split;
+use super::step::FULL_OVERLAP;
+use super::view::View;
+use super::warm::warm_start;
+use super::{LARGEST_BUFFER, Ofab};
+use crate::data::Frame;
+use crate::engine::parts::{EmOptions, Part, em};
+use crate::family::Family;
+use crate::num;
+use crate::structure::Happening;
+
+/// Share of the FIC penalty that counts in the master: it only loses what is near-degenerate.
+const MASTER_FRACTION: f64 = 0.1;
+/// Structure is looked at again when the regime has grown by this factor.
+const GROWTH: f64 = 1.25;
+/// Ring rows per component and free parameter from which refits of few components are trusted.
+const POLISH_ROWS: f64 = 2.0;
+const DELETE_ROWS: f64 = 10.0;
+/// A chance to match two components: squared distance per column between old and new mean.
+const SAME_COMPONENT: f64 = 4.0;
+
+impl<F: Family> Ofab<F> {
+    /// Ring rows of the present regime, ready for judging moves.
+    pub(super) fn view(&self) -> Option<View> {
+        let frame = self.frame.as_ref()?;
+        let n = (self.n_seen - self.ring_from) as usize;
+        let (rows, weights) = self.ring.recent(n);
+        let has_weight = weights.iter().any(|w| *w > 0.0);
+        has_weight.then(|| View::new(frame, &rows, weights, &self.comps, self.key()))
+    }
+
+    fn key(&self) -> (u64, u64, u64) {
+        (self.seed, u64::from(self.shard), self.n_seen)
+    }
+
+    /// Makes the model from the ring's rows alone.
+    pub(super) fn start_over(&mut self) {
+        let (rows, _) = self.ring.recent(self.ring.len());
+        self.frame = Some(Frame::of_rows(&rows, self.n_columns, self.scaling));
+        self.comps_in_new_frame();
+        let Some((parts, total)) = self.warm_parts() else { return };
+        self.replace_all(parts, total);
+        self.next_structure = self.n_seen + self.least_interval();
+    }
+
+    /// Components of an older frame cannot be compared with rows in the new one.
+    fn comps_in_new_frame(&mut self) {
+        self.comps.clear();
+    }
+
+    /// A warm start on the ring; with missing cells it is repeated once they can be drawn from a model.
+    pub(super) fn warm_parts(&self) -> Option<(Vec<Part>, f64)> {
+        let mut view = self.view()?;
+        let (seed, shard, step) = self.key();
+        let mut rng = num::stream(seed, shard ^ WARM_STREAM, step);
+        let settings = &self.settings;
+        let (parts, _) = warm_start(
+            self.family,
+            &mut view.block,
+            &view.weights,
+            settings.start_components.min(settings.max_components),
+            settings.delta,
+            &mut rng,
+        );
+        Some((parts, view.total))
+    }
+
+    /// Installs freshly fitted components, giving those that continue an old one its name.
+    fn replace_all(&mut self, parts: Vec<Part>, total: f64) {
+        let mut old: Vec<Comp> = std::mem::take(&mut self.comps);
+        let now = self.n_seen;
+        for part in parts {
+            let near = |c: &Comp| {
+                let mut z = vec![0.0; self.n_columns];
+                c.gauss.whitened(&part.moments.mean, &mut z);
+                z.iter().map(|v| v * v).sum::<f64>() / self.n_columns as f64
+            };
+            let best = (0..old.len())
+                .map(|k| (near(&old[k]), k))
+                .filter(|(distance, _)| *distance < SAME_COMPONENT)
+                .min_by(|a, b| a.0.total_cmp(&b.0));
+            let continued = best.map(|(_, k)| old.swap_remove(k));
+            let id = continued.as_ref().map_or_else(|| self.new_id(), |c| c.id);
+            let mass = part.weight * total;
+            let mut comp = Comp::settled(self.family, id, mass, part.moments, part.prior, now);
+            match continued {
+                Some(c) => comp.born = c.born,
+                None => self.log(id, Happening::Born),
+            }
+            self.comps.push(comp);
+        }
+        for gone in old.iter().filter(|c| c.graduated) {
+            self.log(gone.id, Happening::Died);
+        }
+    }
+
+    /// Refits the whole model on the ring, which still holds every row.
+    pub(super) fn refit(&mut self) {
+        let Some(mut view) = self.view() else { return };
+        let total = self.total_mass();
+        let drop_below = (self.settings.delta * view.total).max(1.5);
+        let options =
+            |max_iterations: usize| EmOptions { max_iterations, tolerance: 1e-6, penalised: true, drop_below };
+        let mut kept: Vec<Part> = self.comps.iter().map(|c| c.part(total)).collect();
+        let kept_fit = em(self.family, &mut view.block, &view.weights, None, &mut kept, options(20));
+        let (seed, shard, step) = self.key();
+        let mut rng = num::stream(seed, shard ^ WARM_STREAM, step);
+        let start = self.settings.start_components.min(self.settings.max_components);
+        let (fresh, fresh_fit) =
+            warm_start(self.family, &mut view.block, &view.weights, start, self.settings.delta, &mut rng);
+        let value = |parts: &[Part], fit: f64| {
+            let price: f64 = parts.iter().map(|p| p.gauss.n_free() / 2.0 * p.moments.count.max(1.0).ln()).sum();
+            fit - MASTER_FRACTION * price
+        };
+        let best = if value(&fresh, fresh_fit) > value(&kept, kept_fit) { fresh } else { kept };
+        let mass = view.total;
+        self.replace_all(best, mass);
+        self.reorganise(&mut view);
+        for round in 0..3 {
+            let total = self.total_mass();
+            let mut parts: Vec<Part> = self.comps.iter().map(|c| c.part(total)).collect();
+            em(self.family, &mut view.block, &view.weights, None, &mut parts, options(50));
+            self.replace_all(parts, mass);
+            if round < 2 {
+                self.reorganise(&mut view);
+            }
+        }
+        self.comps.iter_mut().for_each(|c| c.overlap = FULL_OVERLAP);
+        self.next_polish = 2 * self.n_seen;
+        self.schedule_structure();
+    }
+
+    /// Shrinks, refits and splits, judged on the ring.
+    pub(super) fn structure(&mut self) {
+        if let Some(mut view) = self.view() {
+            self.reorganise(&mut view);
+            let rows_per_parameter = view.total / (self.comps.len() as f64 * self.family.most_free(self.n_columns));
+            if self.n_seen >= self.next_polish {
+                if rows_per_parameter >= POLISH_ROWS {
+                    polish(self.family, &mut self.comps, &mut view);
+                }
+                self.next_polish =
+                    if self.next_polish < 4 * self.ring.capacity() as u64 { 2 * self.next_polish } else { u64::MAX };
+            }
+        }
+        self.grow_buffer();
+        self.schedule_structure();
+    }
+
+    fn schedule_structure(&mut self) {
+        let age = (self.n_seen - self.regime_start) as f64;
+        let interval = ((GROWTH - 1.0) * age) as u64;
+        self.next_structure = self.n_seen + interval.max(self.least_interval());
+    }
+
+    /// A larger model needs more rows to be judged on.
+    fn grow_buffer(&mut self) {
+        if self.settings.buffer.is_none() {
+            let wanted = self.comps.len() * (8 * self.n_columns).max(50);
+            self.ring.grow(wanted.clamp(self.ring.capacity(), LARGEST_BUFFER));
+        }
+    }
+
+    fn reorganise(&mut self, view: &mut View) {
+        view.evaluate(&self.comps);
+        self.shrink(view);
+        let rows_per_parameter = view.total / (self.comps.len() as f64 * self.family.most_free(self.n_columns));
+        if rows_per_parameter >= DELETE_ROWS {
+            for (lost, heir) in delete_and_refit(self.family, &mut self.comps, view, MASTER_FRACTION) {
+                let into = self.comps.get(heir).map_or(lost.id, |c| c.id);
+                self.log(lost.id, Happening::Merged { into });
+            }
+        }
+        self.split(view);
+    }
+
+    fn shrink(&mut self, view: &mut View) {
+        let mut costs = PairCosts::new(self.family, &self.comps);
+        loop {
+            let ids: Vec<_> = self.comps.iter().map(|c| c.id).collect();
+            match shrink_once(self.family, &mut self.comps, view, &mut costs, MASTER_FRACTION) {
+                Some(Move::Deleted { k }) => self.log(ids[k], Happening::Died),
+                Some(Move::Merged { kept, gone }) => self.log(ids[gone], Happening::Merged { into: ids[kept] }),
+                None => break,
+            }
+        }
+    }
+
+    fn split(&mut self, view: &mut View) {
+        let mut k = 0;
+        while k < self.comps.len() {
+            let room = self.comps.len() < self.settings.max_components;
+            let found =
+                if room && self.comps[k].graduated { find_split(self.family, &self.comps, view, k) } else { None };
+            if let Some(split) = found {
+                self.apply_split(split.k, split.children);
+                view.evaluate(&self.comps);
+            }
+            k += 1;
+        }
+    }
+
+    fn apply_split(&mut self, k: usize, children: [Part; 2]) {
+        let new = self.new_id();
+        let parent = &self.comps[k];
+        let (id, mass, born) = (parent.id, parent.mass, parent.born);
+        let both: f64 = children.iter().map(|c| c.weight).sum();
+        let now = self.n_seen;
+        let [first, second] = children.map(|part| {
+            let share = part.weight / both;
+            let mut comp = Comp::settled(self.family, id, mass * share, part.moments, part.prior, now);
+            comp.overlap = FULL_OVERLAP;
+            comp
+        });
+        self.comps[k] = Comp { born, ..first };
+        self.comps.push(Comp { id: new, ..second });
+        self.log(id, Happening::Split { new });
+    }
+
+    /// Frees a place for one more component by merging the two that are most alike. False when there can be none.
+    pub(super) fn make_room(&mut self) -> bool {
+        if self.comps.len() < self.settings.max_components {
+            return true;
+        }
+        let Some((kept, gone)) = PairCosts::new(self.family, &self.comps).cheapest_pair(&self.comps) else {
+            return false;
+        };
+        let other = self.comps.remove(gone);
+        self.comps[kept].absorb(self.family, &other);
+        let into = self.comps[kept].id;
+        self.log(other.id, Happening::Merged { into });
+        true
+    }
+}
+
+/// Sets the random numbers of warm starts apart from those that fill in missing cells.
+const WARM_STREAM: u64 = 1 << 32;

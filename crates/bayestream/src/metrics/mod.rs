@@ -1,0 +1,9 @@
+//! How good a model is: divergence from a known truth, agreement of clusterings, ranking of outliers.
+
+mod clustering;
+mod divergence;
+mod ranking;
+
+pub use clustering::{adjusted_rand_index, normalised_mutual_information};
+pub use divergence::{Estimate, kl_divergence, kl_divergence_within};
+pub use ranking::{Detection, average_precision, detection_at_rate, roc_auc};

@@ -1,0 +1,34 @@
+//! Data with a known answer: the papers' generators, each with the true model beside its rows.
+//!
+//! Everything is a pure function of its arguments and a seed. A longer sample begins with the shorter one.
+//!
+//! | generator | what it makes |
+//! |---|---|
+//! | [`ofab_truth`] | the random Gaussian mixtures of the online FAB paper |
+//! | [`AbruptDrift`] | three segments of a stream with components of their own (the paper's case 2) |
+//! | [`GradualDrift`] | a mixture whose means move |
+//! | [`MppcaTruth`] | components with principal subspaces of different dimensions |
+//! | [`letters`] | points on the strokes of I, C, D, M |
+//! | [`StudentTruth`] | components with heavy tails |
+//! | [`Truth::sample_sorted`] | rows in the worst order there is |
+
+mod drift;
+mod letters;
+mod mppca;
+mod ofab;
+mod student;
+mod truth;
+
+pub use drift::{AbruptDrift, GradualDrift, Segment};
+pub use letters::{LetterOrder, Letters, UnknownOrder, letters};
+pub use mppca::MppcaTruth;
+pub use ofab::{Covariance, UnknownCovariance, ofab_truth};
+pub use student::StudentTruth;
+pub use truth::{Draws, Truth};
+
+/// Keys of the random streams, so that parameters, paths and rows of one seed are unrelated.
+mod purpose {
+    pub const PARAMETERS: u64 = 0x7472_7574_6800;
+    pub const PATHS: u64 = 0x7061_7468_7300;
+    pub const ROWS: u64 = 0x726f_7773_0000;
+}
