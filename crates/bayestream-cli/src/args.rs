@@ -42,7 +42,9 @@ impl KindArgs {
         match self.kind {
             Some(kind) if kind != model.config().kind => {
                 let has = model.config().kind;
-                return Err(Failure::Usage(format!("the model to continue is of kind {has}, not {kind}: leave -m out")));
+                return Err(Failure::Usage(format!(
+                    "the model to continue is of kind {has}, not {kind}: leave -m out"
+                )));
             }
             _ => {}
         }

@@ -78,9 +78,7 @@ pub fn run(args: FitArgs) -> Result<(), Failure> {
     };
     let (columns, skip) = match &origin {
         Origin::New(_) => (None, 0),
-        Origin::Resumed(model) => {
-            (Some(model.columns().to_vec()), if args.skip_seen { model.n_seen() } else { 0 })
-        }
+        Origin::Resumed(model) => (Some(model.columns().to_vec()), if args.skip_seen { model.n_seen() } else { 0 }),
     };
     let options = args.read.options(args.batch as usize);
     let plan = Plan { inputs: args.inputs.clone(), options, columns, skip };

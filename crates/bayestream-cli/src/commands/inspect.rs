@@ -148,7 +148,8 @@ fn for_people(path: &str, model: &Model, snapshot: &Snapshot) -> String {
     let held = thousands(snapshot.k_implemented as u64);
     let _ = writeln!(out, "  components  {} ({held} held while learning)", snapshot.k_realized());
     let mean = short(score.prequential_mean);
-    let _ = writeln!(out, "  log-score   {mean} nats a row, over {} rows scored before learnt", thousands(score.n_scored));
+    let _ =
+        writeln!(out, "  log-score   {mean} nats a row, over {} rows scored before learnt", thousands(score.n_scored));
     out.push('\n');
     out += &component_table(snapshot);
     let n_events = snapshot.events.n_total();

@@ -55,8 +55,7 @@ pub fn run(args: ScoreArgs) -> Result<(), Failure> {
     let mut feed = Feed::start(Plan { inputs: vec![args.input.clone()], options, columns, skip: 0 }, None);
     // Without a listener there is no signal to stop at.
     let (Opening::Columns(_) | Opening::Stop(_)) = feed.opening()?;
-    let mut table =
-        ScoreTable::create(&args.table.output, args.table.to, &snapshot.columns, args.id_column.is_some())?;
+    let mut table = ScoreTable::create(&args.table.output, args.table.to, &snapshot.columns, args.id_column.is_some())?;
     let mut scorer = snapshot.scorer();
     loop {
         match feed.next()? {

@@ -147,7 +147,9 @@ fn stopped(args: &WatchArgs, training: &Training, signal: i32) -> Failure {
             path = checkpoint.path(),
         ),
         Some(_) => format!("{}: no row was learnt, nothing was written", stop::name(signal)),
-        None => format!("{}: the {seen} rows learnt are forgotten; --checkpoint FILE would keep them", stop::name(signal)),
+        None => {
+            format!("{}: the {seen} rows learnt are forgotten; --checkpoint FILE would keep them", stop::name(signal))
+        }
     };
     Failure::Stopped { signal, message }
 }
