@@ -5,7 +5,7 @@ use bayestream::structure::{RowScore, Scorer};
 use bayestream_io::{Cell, CellKind, Format, OutColumn, RowBatch, TableWriter};
 
 /// Rows at least this unusual are given reasons.
-const UNUSUAL: f64 = 0.01;
+pub const UNUSUAL: f64 = 0.01;
 /// Most columns named as a reason.
 const MOST_REASONS: usize = 3;
 /// A further column is named when it is at least this share as surprising as the first.
