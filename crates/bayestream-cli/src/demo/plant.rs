@@ -1,4 +1,5 @@
-//! A small plant with eight sensors, made up: regimes come and go, one sensor drifts, a few readings are wrong.
+//! A plant of many like machines with eight sensors each, made up: regimes come and go, one sensor drifts, a few
+//! readings are wrong. Machines report in turn, so that a row's regime says nothing of the next row's.
 
 use bayestream::num::{self, Rng};
 use bayestream::synthetic::Truth;
@@ -13,8 +14,6 @@ pub const OLD_REGIME_ENDS_AT: usize = 2 * N_ROWS / 3;
 pub const OUTLIER_SHARE: f64 = 0.003;
 /// No wrong readings before this row: there is nothing yet to tell them by.
 const FIRST_OUTLIER: usize = 2_000;
-/// The chance that the plant changes its regime after a row.
-const CHANGE: f64 = 0.05;
 /// The sensor whose offset drifts.
 pub const DRIFTING: usize = 4;
 /// By how much it has drifted at the end, in spreads.
@@ -117,11 +116,8 @@ impl Plant {
             REGIMES.iter().map(|_| (0..d * N_CAUSES).map(|_| CAUSE_STRENGTH * rng.normal()).collect()).collect();
         let truth = truth(&loadings);
         let mut plant = Plant { rows: Vec::with_capacity(N_ROWS * d), regimes: Vec::new(), planted: Vec::new(), truth };
-        let mut regime = rng.categorical(&weights_at(0));
         for row in 0..N_ROWS {
-            if !is_open(regime, row) || rng.uniform() < CHANGE {
-                regime = rng.categorical(&weights_at(row));
-            }
+            let regime = rng.categorical(&weights_at(row));
             plant.push_row(row, regime, &loadings[regime], &mut rng);
         }
         plant
