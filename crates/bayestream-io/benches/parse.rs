@@ -22,16 +22,12 @@ fn main() {
 }
 
 fn report(title: &str, format: Format, text: &[u8]) {
-    let options = ReadOptions {
-        format: Some(format),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
     let mut best_seconds = f64::INFINITY;
     for _ in 0..N_PASSES {
         let input = Cursor::new(text.to_vec());
         let clock = Clock::start();
-        let mut source =
-            open_reader(Box::new(input), "memory", &options).expect("the text has columns");
+        let mut source = open_reader(Box::new(input), "memory", &options).expect("the text has columns");
         let mut batch = RowBatch::new();
         let (mut n_rows, mut sum) = (0, 0.0);
         while source.next_batch(&mut batch).expect("the text is sound") {
@@ -62,9 +58,7 @@ fn generate(format: Format, decimals: Option<usize>) -> Vec<u8> {
     let mut state = 1u64;
     for _ in 0..N_ROWS {
         let cells = (1..=N_COLUMNS).map(|column| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let value = ((state >> 11) as f64 / (1u64 << 53) as f64 - 0.5) * 20.0;
             let digits = match decimals {
                 Some(decimals) => format!("{value:.decimals$}"),
@@ -75,9 +69,7 @@ fn generate(format: Format, decimals: Option<usize>) -> Vec<u8> {
                 _ => format!("\"x{column}\": {digits}"),
             }
         });
-        let line = cells
-            .collect::<Vec<_>>()
-            .join(if format == Format::Csv { "," } else { ", " });
+        let line = cells.collect::<Vec<_>>().join(if format == Format::Csv { "," } else { ", " });
         match format {
             Format::Csv => text.push_str(&line),
             _ => text.push_str(&format!("{{{line}}}")),
@@ -94,17 +86,10 @@ struct Clock {
 }
 
 impl Clock {
-    const KIND: &'static str = if cfg!(target_os = "linux") {
-        "processor time"
-    } else {
-        "wall time"
-    };
+    const KIND: &'static str = if cfg!(target_os = "linux") { "processor time" } else { "wall time" };
 
     fn start() -> Clock {
-        Clock {
-            wall: Instant::now(),
-            cpu_nanos: cpu_nanos(),
-        }
+        Clock { wall: Instant::now(), cpu_nanos: cpu_nanos() }
     }
 
     fn seconds(&self) -> f64 {
@@ -116,10 +101,5 @@ impl Clock {
 }
 
 fn cpu_nanos() -> Option<u64> {
-    fs::read_to_string("/proc/thread-self/schedstat")
-        .ok()?
-        .split_whitespace()
-        .next()?
-        .parse()
-        .ok()
+    fs::read_to_string("/proc/thread-self/schedstat").ok()?.split_whitespace().next()?.parse().ok()
 }

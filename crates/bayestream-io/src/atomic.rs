@@ -12,8 +12,7 @@ use crate::OutputError;
 pub fn write_atomic(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), OutputError> {
     let path = path.as_ref();
     let mut file = PendingFile::create(path)?;
-    file.write_all(bytes)
-        .map_err(|source| OutputError::from_io(&path.display().to_string(), source))?;
+    file.write_all(bytes).map_err(|source| OutputError::from_io(&path.display().to_string(), source))?;
     file.commit(true)
 }
 
@@ -51,11 +50,7 @@ impl PendingFile {
             Some(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             Some(metadata) if !metadata.is_file() => {
                 let file = OpenOptions::new().write(true).open(path)?;
-                return Ok(PendingFile {
-                    file,
-                    shown,
-                    pending: None,
-                });
+                return Ok(PendingFile { file, shown, pending: None });
             }
             Some(_) => path.canonicalize()?,
             None => path.to_path_buf(),
@@ -64,11 +59,7 @@ impl PendingFile {
             return Err(io::ErrorKind::IsADirectory.into());
         }
         let (file, temporary) = create_temporary(folder_of(&target))?;
-        let created = PendingFile {
-            file,
-            shown,
-            pending: Some(Pending { temporary, target }),
-        };
+        let created = PendingFile { file, shown, pending: Some(Pending { temporary, target }) };
         if let Some(metadata) = old {
             created.file.set_permissions(metadata.permissions())?;
         }
@@ -77,8 +68,7 @@ impl PendingFile {
 
     /// Gives the file its real name; `durably` when it must also outlive a power cut.
     pub(crate) fn commit(mut self, durably: bool) -> Result<(), OutputError> {
-        self.try_commit(durably)
-            .map_err(|source| OutputError::from_io(&self.shown, source))
+        self.try_commit(durably).map_err(|source| OutputError::from_io(&self.shown, source))
     }
 
     fn try_commit(&mut self, durably: bool) -> io::Result<()> {
@@ -130,20 +120,13 @@ fn create_temporary(folder: &Path) -> io::Result<(File, PathBuf)> {
     const MOST_TRIES: u32 = 10_000;
     for n in 0..MOST_TRIES {
         let temporary = folder.join(format!(".bayestream-{}-{n}.tmp", process::id()));
-        match OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&temporary)
-        {
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Ok(file) => return Ok((file, temporary)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::new(
-        io::ErrorKind::AlreadyExists,
-        "the folder is full of temporary files of earlier runs",
-    ))
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "the folder is full of temporary files of earlier runs"))
 }
 
 /// Makes the new name durable; only Unix has a way to ask for it.

@@ -31,10 +31,7 @@ impl RowBatch {
 
     /// The 1-based number in the input of the row at `row_ix` of this batch.
     pub fn row_number(&self, row_ix: usize) -> u64 {
-        self.row_numbers
-            .get(row_ix)
-            .copied()
-            .unwrap_or(self.first_row + row_ix as u64)
+        self.row_numbers.get(row_ix).copied().unwrap_or(self.first_row + row_ix as u64)
     }
 
     /// Empties the batch, keeping its memory.
@@ -60,8 +57,7 @@ impl RowBatch {
         if self.n_rows == 0 {
             self.first_row = row;
         } else if self.row_numbers.is_empty() && row != self.first_row + self.n_rows as u64 {
-            self.row_numbers
-                .extend((0..self.n_rows as u64).map(|ix| self.first_row + ix));
+            self.row_numbers.extend((0..self.n_rows as u64).map(|ix| self.first_row + ix));
         }
         if !self.row_numbers.is_empty() {
             self.row_numbers.push(row);
@@ -73,10 +69,8 @@ impl RowBatch {
     pub(crate) fn abort_row(&mut self, start: usize) {
         self.rows.truncate(start);
         self.weights.truncate(self.n_rows);
-        self.spare_text
-            .extend(self.labels.drain(self.n_rows.min(self.labels.len())..));
-        self.spare_text
-            .extend(self.ids.drain(self.n_rows.min(self.ids.len())..));
+        self.spare_text.extend(self.labels.drain(self.n_rows.min(self.labels.len())..));
+        self.spare_text.extend(self.ids.drain(self.n_rows.min(self.ids.len())..));
     }
 
     fn fresh_text(&mut self, text: &str) -> String {
@@ -127,10 +121,7 @@ pub trait RowSource {
 
     /// The error to raise when an input turned out to have no rows and the caller needs some.
     fn no_rows_error(&self) -> InputError {
-        InputError::NoRows {
-            file: self.name().to_string(),
-            n_skipped: self.n_skipped(),
-        }
+        InputError::NoRows { file: self.name().to_string(), n_skipped: self.n_skipped() }
     }
 }
 

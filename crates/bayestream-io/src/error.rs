@@ -8,7 +8,7 @@ use std::io;
 pub struct Place {
     /// The input's name: its path, or `standard input`.
     pub file: String,
-    /// The 1-based number of the data row.
+    /// The 1-based number of the data row; 0 for the line of column names.
     pub row: u64,
     /// The 1-based line of the file, for text formats.
     pub line: Option<u64>,
@@ -16,10 +16,10 @@ pub struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: row {}", self.file, self.row)?;
-        match self.line {
-            Some(line) => write!(f, " (line {line})"),
-            None => Ok(()),
+        match (self.row, self.line) {
+            (0, Some(line)) => write!(f, "{}: line {line}", self.file),
+            (row, Some(line)) => write!(f, "{}: row {row} (line {line})", self.file),
+            (row, None) => write!(f, "{}: row {row}", self.file),
         }
     }
 }
@@ -153,6 +153,11 @@ pub enum InputError {
         /// What is wrong.
         detail: String,
     },
+    /// A quote that is opened and never closed.
+    OpenQuote {
+        /// Where it is opened; row 0 is the line of column names.
+        place: Place,
+    },
     /// A JSON object with a key that the first one did not have.
     UnknownKey {
         /// Where.
@@ -191,6 +196,7 @@ impl InputError {
             },
             InputError::WrongCellCount { .. } => "input/wrong-cell-count",
             InputError::MalformedRow { .. } => "input/malformed-row",
+            InputError::OpenQuote { .. } => "input/open-quote",
             InputError::UnknownKey { .. } => "input/unknown-key",
         }
     }
@@ -201,6 +207,7 @@ impl InputError {
             InputError::BadCell { place, .. }
             | InputError::WrongCellCount { place, .. }
             | InputError::MalformedRow { place, .. }
+            | InputError::OpenQuote { place }
             | InputError::UnknownKey { place, .. } => Some(place),
             _ => None,
         }
@@ -208,13 +215,8 @@ impl InputError {
 
     pub(crate) fn from_io(file: &str, source: io::Error) -> Self {
         match source.kind() {
-            io::ErrorKind::NotFound => InputError::NotFound {
-                file: file.to_string(),
-            },
-            _ => InputError::Unreadable {
-                file: file.to_string(),
-                source,
-            },
+            io::ErrorKind::NotFound => InputError::NotFound { file: file.to_string() },
+            _ => InputError::Unreadable { file: file.to_string(), source },
         }
     }
 }
@@ -223,86 +225,43 @@ impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             InputError::NotFound { file } => {
-                write!(
-                    f,
-                    "{file}: no such file: check the path, or use - for standard input"
-                )
+                write!(f, "{file}: no such file: check the path, or use - for standard input")
             }
             InputError::Unreadable { file, source } => match source.kind() {
                 io::ErrorKind::IsADirectory => write!(f, "{file}: is a folder: name a file in it"),
                 io::ErrorKind::PermissionDenied => {
                     write!(f, "{file}: may not be read: check the file's permissions")
                 }
-                _ => write!(
-                    f,
-                    "{file}: cannot be read ({source}): check that the file is whole and the disk is well"
-                ),
+                _ => write!(f, "{file}: cannot be read ({source}): check that the file is whole and the disk is well"),
             },
             InputError::Empty { file } => {
-                write!(
-                    f,
-                    "{file}: is empty: expected a first line with the names of the columns, then rows"
-                )
+                write!(f, "{file}: is empty: expected a first line with the names of the columns, then rows")
             }
             InputError::NoRows { file, n_skipped: 0 } => {
-                write!(
-                    f,
-                    "{file}: no rows: there are columns, but nothing below them"
-                )
+                write!(f, "{file}: no rows: there are columns, but nothing below them")
             }
             InputError::NoRows { file, n_skipped } => {
-                write!(
-                    f,
-                    "{file}: no rows: all {n_skipped} were skipped; run without --on-error skip to see why"
-                )
+                write!(f, "{file}: no rows: all {n_skipped} were skipped; run without --on-error skip to see why")
             }
             InputError::WrongFormat { file, detail } => {
-                write!(
-                    f,
-                    "{file}: {detail}; check the file, or name its format with --format csv|ndjson|parquet|arrow"
-                )
+                write!(f, "{file}: {detail}; check the file, or name its format with --format csv|ndjson|parquet|arrow")
             }
             InputError::DuplicateColumn { file, column } => {
-                write!(
-                    f,
-                    "{file}: two columns are named `{column}`: rename one of them"
-                )
+                write!(f, "{file}: two columns are named `{column}`: rename one of them")
             }
             InputError::UnnamedColumn { file, position } => write!(
                 f,
                 "{file}: column {position} has no name (an exported row index?): name it in the header, or leave it \
                  out with --drop column{position}"
             ),
-            InputError::UnknownColumn {
-                file,
-                option,
-                column,
-                hint,
-            } => {
-                write!(
-                    f,
-                    "{file}: there is no column `{column}` (asked for by {option}): {hint}"
-                )
+            InputError::UnknownColumn { file, option, column, hint } => {
+                write!(f, "{file}: there is no column `{column}` (asked for by {option}): {hint}")
             }
-            InputError::ColumnClaimedTwice {
-                column,
-                first,
-                second,
-            } if first == second => {
-                write!(
-                    f,
-                    "column `{column}` is named twice in {first}: name it once"
-                )
+            InputError::ColumnClaimedTwice { column, first, second } if first == second => {
+                write!(f, "column `{column}` is named twice in {first}: name it once")
             }
-            InputError::ColumnClaimedTwice {
-                column,
-                first,
-                second,
-            } => {
-                write!(
-                    f,
-                    "column `{column}` is named by both {first} and {second}: leave it in one of them"
-                )
+            InputError::ColumnClaimedTwice { column, first, second } => {
+                write!(f, "column `{column}` is named by both {first} and {second}: leave it in one of them")
             }
             InputError::NoColumns { file } => {
                 write!(
@@ -310,32 +269,17 @@ impl fmt::Display for InputError {
                     "{file}: no numeric column is left: name at least one that is not label, id, weight or dropped"
                 )
             }
-            InputError::UnsupportedType {
-                file,
-                column,
-                data_type,
-                as_text: false,
-            } => write!(
+            InputError::UnsupportedType { file, column, data_type, as_text: false } => write!(
                 f,
                 "{file}: column `{column}` is of type {data_type}, not a number: convert it to one, leave it out with \
                  --drop {column}, or name it as --label-column or --id-column"
             ),
-            InputError::UnsupportedType {
-                file,
-                column,
-                data_type,
-                as_text: true,
-            } => write!(
+            InputError::UnsupportedType { file, column, data_type, as_text: true } => write!(
                 f,
                 "{file}: column `{column}` is of type {data_type}, which cannot be a label or an id: convert it to \
                  text or to a number"
             ),
-            InputError::BadCell {
-                place,
-                column,
-                value,
-                problem,
-            } => {
+            InputError::BadCell { place, column, value, problem } => {
                 write!(f, "{place}, column `{column}`: ")?;
                 match problem {
                     CellProblem::NotANumber => write!(f, "`{value}` is not a number"),
@@ -356,16 +300,9 @@ impl fmt::Display for InputError {
                         );
                     }
                 }?;
-                write!(
-                    f,
-                    ": fix the cell, leave the column out with --drop {column}, or {SKIP}"
-                )
+                write!(f, ": fix the cell, leave the column out with --drop {column}, or {SKIP}")
             }
-            InputError::WrongCellCount {
-                place,
-                found,
-                expected,
-            } => {
+            InputError::WrongCellCount { place, found, expected } => {
                 let cells = if *found == 1 { "cell" } else { "cells" };
                 write!(
                     f,
@@ -376,6 +313,11 @@ impl fmt::Display for InputError {
             InputError::MalformedRow { place, detail } => {
                 write!(f, "{place}: {detail}: fix the row, or {SKIP}")
             }
+            InputError::OpenQuote { place } => write!(
+                f,
+                "{place}: a quote is opened and never closed: close it, or put the whole cell in quotes and double \
+                 the quote if it is part of the text"
+            ),
             InputError::UnknownKey { place, key, hint } => write!(
                 f,
                 "{place}: key `{key}` is not in the first object, whose keys are the columns{hint}: fix the row, add \

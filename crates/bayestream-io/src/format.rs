@@ -58,11 +58,7 @@ pub struct UnknownFormat(pub String);
 
 impl fmt::Display for UnknownFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "unknown format `{}`: use csv, ndjson, parquet or arrow",
-            self.0
-        )
+        write!(f, "unknown format `{}`: use csv, ndjson, parquet or arrow", self.0)
     }
 }
 

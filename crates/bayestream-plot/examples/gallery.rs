@@ -10,46 +10,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let out = out.ok_or("usage: gallery OUTDIR")?;
     std::fs::create_dir_all(&out)?;
     let figures: Vec<(&str, &str, SvgFigure)> = vec![
-        (
-            "lines",
-            "Lines, a band, whiskers and events.",
-            lines().into(),
-        ),
-        (
-            "steps",
-            "A staircase with a logarithmic axis.",
-            steps().into(),
-        ),
-        (
-            "mixture",
-            "Points with the contours of a mixture.",
-            mixture(640.0, 460.0).into(),
-        ),
+        ("lines", "Lines, a band, whiskers and events.", lines().into()),
+        ("steps", "A staircase with a logarithmic axis.", steps().into()),
+        ("mixture", "Points with the contours of a mixture.", mixture(640.0, 460.0).into()),
         ("cloud", "Fifty thousand points.", cloud().into()),
         ("bars", "Horizontal bars.", bars().into()),
         ("groups", "Groups of upright bars.", groups().into()),
         ("lives", "Lifelines of components.", lives().into()),
         ("log-log", "Two logarithmic axes.", log_log().into()),
-        (
-            "markers",
-            "Every marker and every colour.",
-            markers().into(),
-        ),
+        ("markers", "Every marker and every colour.", markers().into()),
         ("images", "Gray pictures.", images()),
         ("pairs", "A grid of panels.", pairs()),
-        (
-            "far",
-            "A narrow range far from zero.",
-            far_from_zero().into(),
-        ),
-        (
-            "empty",
-            "Nothing to draw.",
-            Chart::new("A chart without data").x_label("x").into(),
-        ),
+        ("far", "A narrow range far from zero.", far_from_zero().into()),
+        ("empty", "Nothing to draw.", Chart::new("A chart without data").x_label("x").into()),
     ];
-    let mut page =
-        Page::new("Gallery of charts").lead("Every kind of chart, with made-up numbers.");
+    let mut page = Page::new("Gallery of charts").lead("Every kind of chart, with made-up numbers.");
     for (name, caption, figure) in figures {
         write(&out, &format!("{name}.svg"), figure.to_svg().as_bytes())?;
         write(&out, &format!("{name}.png"), &figure.to_png(2.0)?)?;
@@ -57,13 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let page = page
         .section("Table", "Columns of numbers are aligned to the right.")
-        .table(
-            &["kind", "rows", "score"],
-            &[
-                ["gmm/ofab", "50,000", "−3.10"],
-                ["gmm/asugs", "8,000", "−13.42"],
-            ],
-        )
+        .table(&["kind", "rows", "score"], &[["gmm/ofab", "50,000", "−3.10"], ["gmm/asugs", "8,000", "−13.42"]])
         .pre("$ bayestream plot model.bs -o page.html");
     write(&out, "gallery.html", page.to_html().as_bytes())?;
     Ok(())
@@ -79,10 +48,7 @@ struct Noise(u64);
 
 impl Noise {
     fn uniform(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         ((self.0 >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
@@ -94,25 +60,11 @@ impl Noise {
 fn lines() -> Chart {
     let mut noise = Noise(7);
     let rows = (0..=60).map(|i| f64::from(i) * 1000.0);
-    let curve: Vec<(f64, f64)> = rows
-        .map(|x| {
-            (
-                x,
-                -6.0 + 3.0 * (1.0 - (-x / 9000.0).exp()) + 0.05 * noise.normal(),
-            )
-        })
-        .collect();
-    let slower: Vec<(f64, f64)> = curve
-        .iter()
-        .map(|&(x, _)| (x, -6.0 + 2.6 * (1.0 - (-x / 20000.0).exp())))
-        .collect();
+    let curve: Vec<(f64, f64)> =
+        rows.map(|x| (x, -6.0 + 3.0 * (1.0 - (-x / 9000.0).exp()) + 0.05 * noise.normal())).collect();
+    let slower: Vec<(f64, f64)> = curve.iter().map(|&(x, _)| (x, -6.0 + 2.6 * (1.0 - (-x / 20000.0).exp()))).collect();
     let band: Vec<_> = curve.iter().map(|&(x, y)| (x, y - 0.3, y + 0.25)).collect();
-    let whiskers: Vec<_> = slower
-        .iter()
-        .skip(6)
-        .step_by(10)
-        .map(|&(x, y)| (x, y - 0.2, y + 0.2))
-        .collect();
+    let whiskers: Vec<_> = slower.iter().skip(6).step_by(10).map(|&(x, y)| (x, y - 0.2, y + 0.2)).collect();
     Chart::new("Held-out score while learning")
         .note("Mean log density of the next 1,000 rows, and its middle 80 % over ten seeds.")
         .x_label("rows seen")
@@ -122,28 +74,12 @@ fn lines() -> Chart {
         .line("stochastic variational", &slower)
         .dashed()
         .whiskers("stochastic variational", &whiskers)
-        .marks(
-            &[(24_000.0, "drift"), (25_500.0, "component 4 born")],
-            MarkStyle::default(),
-        )
+        .marks(&[(24_000.0, "drift"), (25_500.0, "component 4 born")], MarkStyle::default())
 }
 
 fn steps() -> Chart {
-    let realized = [
-        (100.0, 1.0),
-        (400.0, 3.0),
-        (900.0, 6.0),
-        (3e3, 9.0),
-        (2e4, 10.0),
-        (5e4, 10.0),
-    ];
-    let implemented = [
-        (100.0, 4.0),
-        (500.0, 8.0),
-        (1500.0, 14.0),
-        (6e3, 13.0),
-        (5e4, 12.0),
-    ];
+    let realized = [(100.0, 1.0), (400.0, 3.0), (900.0, 6.0), (3e3, 9.0), (2e4, 10.0), (5e4, 10.0)];
+    let implemented = [(100.0, 4.0), (500.0, 8.0), (1500.0, 14.0), (6e3, 13.0), (5e4, 12.0)];
     Chart::new("Components")
         .size(520.0, 320.0)
         .x_label("rows seen")
@@ -176,17 +112,9 @@ fn draws(n: usize, component: usize) -> Vec<(f64, f64)> {
 }
 
 fn mixture(width: f64, height: f64) -> Chart {
-    let mut chart = Chart::new("What the model found")
-        .size(width, height)
-        .x_label("x1")
-        .y_label("x2")
-        .equal_aspect();
+    let mut chart = Chart::new("What the model found").size(width, height).x_label("x1").y_label("x2").equal_aspect();
     for ix in 0..COMPONENTS.len() {
-        chart = chart.points(
-            "",
-            &draws(250, ix),
-            Style::color(ix).with_radius(1.8).with_opacity(0.45),
-        );
+        chart = chart.points("", &draws(250, ix), Style::color(ix).with_radius(1.8).with_opacity(0.45));
     }
     for (ix, (center, covariance)) in COMPONENTS.into_iter().enumerate() {
         chart = chart.ellipse(center, covariance, 1.0, ix, None).ellipse(
@@ -201,70 +129,34 @@ fn mixture(width: f64, height: f64) -> Chart {
 }
 
 fn cloud() -> Chart {
-    (0..4).fold(
-        Chart::new("50,000 points").x_label("x1").y_label("x2"),
-        |chart, ix| {
-            chart.points(
-                format!("component {ix}"),
-                &draws(12_500, ix),
-                Style::cloud(),
-            )
-        },
-    )
+    (0..4).fold(Chart::new("50,000 points").x_label("x1").y_label("x2"), |chart, ix| {
+        chart.points(format!("component {ix}"), &draws(12_500, ix), Style::cloud())
+    })
 }
 
 fn bars() -> Chart {
     Chart::new("Weights of the components")
         .size(520.0, 300.0)
         .x_label("share of rows")
-        .bars(
-            "",
-            &[
-                ("night shift", 0.31),
-                ("0-1", 0.22),
-                ("a component with a rather long name", 0.2),
-            ],
-        )
+        .bars("", &[("night shift", 0.31), ("0-1", 0.22), ("a component with a rather long name", 0.2)])
         .bars("", &[("0-7", 0.151), ("new", 0.0402)])
         .color(0)
 }
 
 fn groups() -> Chart {
-    Chart::new("Error against the paper")
-        .note("Lower is better.")
-        .y_label("error")
-        .bar_groups(
-            &[
-                "synthetic",
-                "gas sensors",
-                "covertype with all columns",
-                "digits",
-            ],
-            &[
-                ("paper", vec![0.12, 0.31, 0.44, 0.08]),
-                ("ours", vec![0.11, 0.29, 0.45, 0.085]),
-                ("limit", vec![0.15, 0.35, f64::NAN, 0.1]),
-            ],
-        )
+    Chart::new("Error against the paper").note("Lower is better.").y_label("error").bar_groups(
+        &["synthetic", "gas sensors", "covertype with all columns", "digits"],
+        &[
+            ("paper", vec![0.12, 0.31, 0.44, 0.08]),
+            ("ours", vec![0.11, 0.29, 0.45, 0.085]),
+            ("limit", vec![0.15, 0.35, f64::NAN, 0.1]),
+        ],
+    )
 }
 
 fn lives() -> Chart {
-    let lives = [
-        (0.0, 50e3),
-        (0.0, 21e3),
-        (2e3, 50e3),
-        (5e3, 9e3),
-        (21e3, f64::INFINITY),
-        (3e4, 41e3),
-    ];
-    let names = [
-        "0-0",
-        "0-1",
-        "0-2",
-        "0-3 merged into 0-2",
-        "0-4",
-        "0-5 died",
-    ];
+    let lives = [(0.0, 50e3), (0.0, 21e3), (2e3, 50e3), (5e3, 9e3), (21e3, f64::INFINITY), (3e4, 41e3)];
+    let names = ["0-0", "0-1", "0-2", "0-3 merged into 0-2", "0-4", "0-5 died"];
     let span = |(ix, ((from, to), name)): (usize, ((f64, f64), &str))| Span {
         y: ix as f64,
         from,
@@ -278,13 +170,7 @@ fn lives() -> Chart {
         .x_label("rows seen")
         .flip_y()
         .spans(&spans)
-        .marks(
-            &[(21e3, "drift")],
-            MarkStyle {
-                color: Some(1),
-                dashed: true,
-            },
-        )
+        .marks(&[(21e3, "drift")], MarkStyle { color: Some(1), dashed: true })
 }
 
 fn log_log() -> Chart {
@@ -299,32 +185,16 @@ fn log_log() -> Chart {
         .line("per-row code", &power(2e-6, 1.0))
         .points("per-row code", &power(2e-6, 1.0), Style::default())
         .line("kernels", &power(3e-7, 0.98))
-        .points(
-            "kernels",
-            &power(3e-7, 0.98),
-            Style::default().with_marker(Marker::Square),
-        )
+        .points("kernels", &power(3e-7, 0.98), Style::default().with_marker(Marker::Square))
 }
 
 fn markers() -> Chart {
-    let markers = [
-        Marker::Circle,
-        Marker::Square,
-        Marker::Diamond,
-        Marker::Triangle,
-        Marker::Cross,
-        Marker::Plus,
-        Marker::Ring,
-    ];
+    let markers =
+        [Marker::Circle, Marker::Square, Marker::Diamond, Marker::Triangle, Marker::Cross, Marker::Plus, Marker::Ring];
     let mut chart = Chart::new("Markers and colours").size(640.0, 300.0);
     for color in 0..bayestream_plot::palette_len() {
         for (ix, &marker) in markers.iter().enumerate() {
-            let style = Style {
-                color: Some(color),
-                radius: 6.0,
-                opacity: 0.9,
-                marker,
-            };
+            let style = Style { color: Some(color), radius: 6.0, opacity: 0.9, marker };
             chart = chart.points("", &[(color as f64, -(ix as f64))], style);
         }
     }
@@ -346,12 +216,7 @@ fn images() -> SvgFigure {
         (0..16 * 12).map(pixel).collect()
     };
     let panels: Vec<Chart> = (0..6)
-        .map(|k| {
-            Chart::new("")
-                .note(format!("feature {k}"))
-                .size(150.0, 130.0)
-                .image(16, 12, &picture(k))
-        })
+        .map(|k| Chart::new("").note(format!("feature {k}")).size(150.0, 130.0).image(16, 12, &picture(k)))
         .collect();
     grid(&panels, 3)
 }
@@ -363,11 +228,7 @@ fn pairs() -> SvgFigure {
     let rows: Vec<[f64; 3]> = (0..400)
         .map(|_| {
             let (shared, own) = (noise.normal(), noise.normal());
-            [
-                shared,
-                0.8 * shared + 0.5 * own,
-                1000.0 + 50.0 * (own + noise.normal()),
-            ]
+            [shared, 0.8 * shared + 0.5 * own, 1000.0 + 50.0 * (own + noise.normal())]
         })
         .collect();
     let mut panels = Vec::new();
@@ -389,12 +250,6 @@ fn pairs() -> SvgFigure {
 }
 
 fn far_from_zero() -> Chart {
-    let points: Vec<(f64, f64)> = (0..50)
-        .map(|i| (1e9 + f64::from(i), 1e-12 * (f64::from(i) * 0.2).sin()))
-        .collect();
-    Chart::new("Far from zero")
-        .size(520.0, 300.0)
-        .x_label("time")
-        .y_label("signal")
-        .line("", &points)
+    let points: Vec<(f64, f64)> = (0..50).map(|i| (1e9 + f64::from(i), 1e-12 * (f64::from(i) * 0.2).sin())).collect();
+    Chart::new("Far from zero").size(520.0, 300.0).x_label("time").y_label("signal").line("", &points)
 }

@@ -2,9 +2,7 @@
 
 use crate::error::PlotError;
 use crate::figure::SvgFigure;
-use crate::layer::{
-    Layer, LineLook, MarkStyle, Segment, Series, Span, Style, bins, ellipse_outline,
-};
+use crate::layer::{Layer, LineLook, MarkStyle, Segment, Series, Span, Style, bins, ellipse_outline};
 use crate::scene::Dash;
 
 /// One chart: a title, two axes and any number of layers.
@@ -54,11 +52,7 @@ impl Chart {
     /// The size in pixels, held between 60 and 10,000.
     pub fn size(mut self, width: f64, height: f64) -> Self {
         let sane = |size: f64, default: f64| {
-            if size.is_finite() {
-                size.clamp(60.0, 10_000.0)
-            } else {
-                default
-            }
+            if size.is_finite() { size.clamp(60.0, 10_000.0) } else { default }
         };
         self.width = sane(width, self.width);
         self.height = sane(height, self.height);
@@ -139,11 +133,7 @@ impl Chart {
 
     /// Sets the width in pixels of the line, the step or the segments added last.
     pub fn line_width(self, width: f64) -> Self {
-        let width = if width.is_finite() {
-            width.clamp(0.1, 40.0)
-        } else {
-            1.0
-        };
+        let width = if width.is_finite() { width.clamp(0.1, 40.0) } else { 1.0 };
         self.look(|look| look.width = width)
     }
 
@@ -156,80 +146,35 @@ impl Chart {
     }
 
     fn add(mut self, name: impl Into<String>, color: Option<usize>, layer: Layer) -> Self {
-        self.series.push(Series {
-            name: name.into(),
-            color,
-            layer,
-        });
+        self.series.push(Series { name: name.into(), color, layer });
         self
     }
 
     /// A line through points in the given order; points that cannot be drawn leave a gap.
     pub fn line(self, name: impl Into<String>, points: &[(f64, f64)]) -> Self {
-        let look = LineLook {
-            width: 1.8,
-            dash: Dash::Solid,
-        };
-        self.add(
-            name,
-            None,
-            Layer::Line {
-                points: points.to_vec(),
-                stepped: false,
-                look,
-            },
-        )
+        let look = LineLook { width: 1.8, dash: Dash::Solid };
+        self.add(name, None, Layer::Line { points: points.to_vec(), stepped: false, look })
     }
 
     /// A staircase: each value holds until the next point.
     pub fn step(self, name: impl Into<String>, points: &[(f64, f64)]) -> Self {
-        let look = LineLook {
-            width: 1.8,
-            dash: Dash::Solid,
-        };
-        self.add(
-            name,
-            None,
-            Layer::Line {
-                points: points.to_vec(),
-                stepped: true,
-                look,
-            },
-        )
+        let look = LineLook { width: 1.8, dash: Dash::Solid };
+        self.add(name, None, Layer::Line { points: points.to_vec(), stepped: true, look })
     }
 
     /// A cloud of points; very large clouds are thinned evenly.
     pub fn points(self, name: impl Into<String>, points: &[(f64, f64)], style: Style) -> Self {
-        self.add(
-            name,
-            style.color,
-            Layer::Points {
-                points: points.to_vec(),
-                style,
-            },
-        )
+        self.add(name, style.color, Layer::Points { points: points.to_vec(), style })
     }
 
     /// A shaded area between a low and a high value at each `(x, low, high)`.
     pub fn band(self, name: impl Into<String>, edges: &[(f64, f64, f64)]) -> Self {
-        self.add(
-            name,
-            None,
-            Layer::Band {
-                edges: edges.to_vec(),
-            },
-        )
+        self.add(name, None, Layer::Band { edges: edges.to_vec() })
     }
 
     /// A vertical stroke with caps from a low to a high value at each `(x, low, high)`.
     pub fn whiskers(self, name: impl Into<String>, edges: &[(f64, f64, f64)]) -> Self {
-        self.add(
-            name,
-            None,
-            Layer::Whiskers {
-                edges: edges.to_vec(),
-            },
-        )
+        self.add(name, None, Layer::Whiskers { edges: edges.to_vec() })
     }
 
     /// How often values occur, in bins of equal width; values that are not finite are left out.
@@ -246,28 +191,15 @@ impl Chart {
 
     /// Separate straight lines from point to point.
     pub fn segments(self, name: impl Into<String>, ends: &[Segment]) -> Self {
-        let look = LineLook {
-            width: 1.0,
-            dash: Dash::Solid,
-        };
-        self.add(
-            name,
-            None,
-            Layer::Segments {
-                ends: ends.to_vec(),
-                look,
-            },
-        )
+        let look = LineLook { width: 1.0, dash: Dash::Solid };
+        self.add(name, None, Layer::Segments { ends: ends.to_vec(), look })
     }
 
     /// Horizontal bars, one per label from top to bottom.
     ///
     /// Several layers of bars share their labels: bars of one label stand next to each other.
     pub fn bars<S: AsRef<str>>(self, name: impl Into<String>, values: &[(S, f64)]) -> Self {
-        let values = values
-            .iter()
-            .map(|(label, v)| (label.as_ref().to_string(), *v))
-            .collect();
+        let values = values.iter().map(|(label, v)| (label.as_ref().to_string(), *v)).collect();
         self.add_bars(name.into(), values, false)
     }
 
@@ -282,9 +214,7 @@ impl Chart {
         for (name, values) in groups {
             let value = |ix: usize| values.as_ref().get(ix).copied().unwrap_or(f64::NAN);
             let labelled = categories.iter().enumerate();
-            let bars = labelled
-                .map(|(ix, label)| (label.as_ref().to_string(), value(ix)))
-                .collect();
+            let bars = labelled.map(|(ix, label)| (label.as_ref().to_string(), value(ix))).collect();
             self = self.add_bars(name.as_ref().to_string(), bars, true);
         }
         self
@@ -308,36 +238,19 @@ impl Chart {
     ) -> Self {
         let outline = ellipse_outline(center, covariance, n_sd);
         let label = label.map(str::to_string);
-        self.add(
-            "",
-            Some(color),
-            Layer::Ellipse {
-                outline,
-                center,
-                label,
-            },
-        )
+        self.add("", Some(color), Layer::Ellipse { outline, center, label })
     }
 
     /// Lifelines: horizontal bars from a beginning to an end, each in its lane.
     ///
     /// An infinite end reaches the edge of the chart: what still lives has no end to show.
     pub fn spans(self, spans: &[Span]) -> Self {
-        self.add(
-            "",
-            None,
-            Layer::Spans {
-                spans: spans.to_vec(),
-            },
-        )
+        self.add("", None, Layer::Spans { spans: spans.to_vec() })
     }
 
     /// Vertical lines across the chart at `(x, label)`, for events.
     pub fn marks<S: AsRef<str>>(self, marks: &[(f64, S)], style: MarkStyle) -> Self {
-        let marks = marks
-            .iter()
-            .map(|(x, label)| (*x, label.as_ref().to_string()))
-            .collect();
+        let marks = marks.iter().map(|(x, label)| (*x, label.as_ref().to_string())).collect();
         self.add("", None, Layer::Marks { marks, style })
     }
 
@@ -349,15 +262,7 @@ impl Chart {
     pub fn image(self, width: usize, height: usize, gray: &[f64]) -> Self {
         let fits = width.checked_mul(height) == Some(gray.len());
         let gray = if fits { gray.to_vec() } else { Vec::new() };
-        self.add(
-            "",
-            None,
-            Layer::Image {
-                columns: width,
-                rows: height,
-                gray,
-            },
-        )
+        self.add("", None, Layer::Image { columns: width, rows: height, gray })
     }
 
     /// The chart as the text of an SVG file.

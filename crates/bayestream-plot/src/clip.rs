@@ -6,12 +6,7 @@ use crate::scene::{Point, Rect};
 pub(crate) fn segment(a: Point, b: Point, area: &Rect) -> Option<(Point, Point)> {
     let (dx, dy) = (b.0 - a.0, b.1 - a.1);
     let (mut enter, mut leave) = (0.0f64, 1.0f64);
-    let edges = [
-        (-dx, a.0 - area.x),
-        (dx, area.right() - a.0),
-        (-dy, a.1 - area.y),
-        (dy, area.bottom() - a.1),
-    ];
+    let edges = [(-dx, a.0 - area.x), (dx, area.right() - a.0), (-dy, a.1 - area.y), (dy, area.bottom() - a.1)];
     for (speed, room) in edges {
         if speed == 0.0 {
             if room < 0.0 {
@@ -34,11 +29,7 @@ pub(crate) fn segment(a: Point, b: Point, area: &Rect) -> Option<(Point, Point)>
 /// The visible pieces of a line.
 pub(crate) fn line(points: &[Point], area: &Rect) -> Vec<Vec<Point>> {
     if let [only] = points {
-        return if area.contains(*only) {
-            vec![vec![*only]]
-        } else {
-            Vec::new()
-        };
+        return if area.contains(*only) { vec![vec![*only]] } else { Vec::new() };
     }
     let mut pieces: Vec<Vec<Point>> = Vec::new();
     for pair in points.windows(2) {
@@ -117,34 +108,21 @@ pub(crate) fn subsample<T: Copy>(items: &[T], most: usize) -> Vec<T> {
         return items.to_vec();
     }
     // Evenly spread over the whole length, so that late items are not favoured over early ones.
-    (0..most)
-        .map(|ix| items[(ix as u128 * items.len() as u128 / most as u128) as usize])
-        .collect()
+    (0..most).map(|ix| items[(ix as u128 * items.len() as u128 / most as u128) as usize]).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const AREA: Rect = Rect {
-        x: 0.0,
-        y: 0.0,
-        w: 10.0,
-        h: 20.0,
-    };
+    const AREA: Rect = Rect { x: 0.0, y: 0.0, w: 10.0, h: 20.0 };
 
     #[test]
     fn lines_are_cut_at_the_edges() {
-        assert_eq!(
-            segment((-10.0, 5.0), (10.0, 5.0), &AREA),
-            Some(((0.0, 5.0), (10.0, 5.0)))
-        );
+        assert_eq!(segment((-10.0, 5.0), (10.0, 5.0), &AREA), Some(((0.0, 5.0), (10.0, 5.0))));
         assert_eq!(segment((-10.0, 5.0), (-1.0, 8.0), &AREA), None);
         let pieces = line(&[(1.0, 1.0), (1.0, 30.0), (9.0, 30.0), (9.0, 1.0)], &AREA);
-        assert_eq!(
-            pieces,
-            [vec![(1.0, 1.0), (1.0, 20.0)], vec![(9.0, 20.0), (9.0, 1.0)]]
-        );
+        assert_eq!(pieces, [vec![(1.0, 1.0), (1.0, 20.0)], vec![(9.0, 20.0), (9.0, 1.0)]]);
     }
 
     #[test]
@@ -158,17 +136,13 @@ mod tests {
 
     #[test]
     fn thinning_keeps_the_extremes_of_every_column() {
-        let wave: Vec<Point> = (0..100_000)
-            .map(|i| (f64::from(i) * 0.005, (f64::from(i) * 0.7).sin() * 50.0))
-            .collect();
+        let wave: Vec<Point> =
+            (0..100_000).map(|i| (f64::from(i) * 0.005, (f64::from(i) * 0.7).sin() * 50.0)).collect();
         let thinned = thin(wave.clone());
         assert!(thinned.len() <= 4 * 501);
         let top = |points: &[Point]| points.iter().map(|p| p.1).fold(f64::MIN, f64::max);
         assert_eq!(top(&thinned), top(&wave));
-        assert_eq!(
-            (thinned.first(), thinned.last()),
-            (wave.first(), wave.last())
-        );
+        assert_eq!((thinned.first(), thinned.last()), (wave.first(), wave.last()));
     }
 
     #[test]

@@ -4,9 +4,7 @@ use crate::chart::Chart;
 use crate::color::Paint;
 use crate::layer::assign_colors;
 use crate::layer_shapes::LayerShapes;
-use crate::layout::{
-    LABEL_SIZE, LINE_HEIGHT, Layout, MARGIN, NOTE_SIZE, Sides, TICK_SIZE, TITLE_SIZE,
-};
+use crate::layout::{LABEL_SIZE, LINE_HEIGHT, Layout, MARGIN, NOTE_SIZE, Sides, TICK_SIZE, TITLE_SIZE};
 use crate::scene::{Anchor, Scene, Shape, Stroke, Text};
 use crate::text;
 
@@ -38,12 +36,7 @@ pub(crate) fn scene_within(chart: &Chart, least: Sides) -> Scene {
         let note = Text::new(layout.area.center(), "no data", NOTE_SIZE, Paint::Soft);
         shapes.push(Shape::Text(note.anchored(Anchor::Middle)));
     }
-    Scene {
-        width: chart.width,
-        height: chart.height,
-        title: chart.title.clone(),
-        shapes,
-    }
+    Scene { width: chart.width, height: chart.height, title: chart.title.clone(), shapes }
 }
 
 fn header(layout: &Layout) -> Vec<Shape> {
@@ -68,17 +61,12 @@ fn grid_lines(layout: &Layout) -> Vec<Shape> {
     let area = layout.area;
     let verticals = layout.x_ticks.values.iter().filter_map(|&v| layout.x.px(v));
     let horizontals = layout.y_ticks.values.iter().filter_map(|&v| layout.y.px(v));
-    let mut runs: Vec<_> = verticals
-        .map(|x| vec![(x, area.y), (x, area.bottom())])
-        .collect();
+    let mut runs: Vec<_> = verticals.map(|x| vec![(x, area.y), (x, area.bottom())]).collect();
     runs.extend(horizontals.map(|y| vec![(area.x, y), (area.right(), y)]));
     if runs.is_empty() {
         return Vec::new();
     }
-    vec![Shape::Lines {
-        runs,
-        stroke: Stroke::new(Paint::Grid, 0.8),
-    }]
+    vec![Shape::Lines { runs, stroke: Stroke::new(Paint::Grid, 0.8) }]
 }
 
 fn axes(layout: &Layout) -> Vec<Shape> {
@@ -99,10 +87,7 @@ fn axes(layout: &Layout) -> Vec<Shape> {
         runs.push(vec![(area.x, area.y), (area.x, area.bottom())]);
     }
     if !runs.is_empty() {
-        shapes.push(Shape::Lines {
-            runs,
-            stroke: Stroke::new(Paint::Frame, 1.0),
-        });
+        shapes.push(Shape::Lines { runs, stroke: Stroke::new(Paint::Frame, 1.0) });
     }
     for (&value, label) in layout.x_ticks.values.iter().zip(&layout.x_ticks.labels) {
         let Some(x) = layout.x.px(value) else {
@@ -139,13 +124,10 @@ fn axis_titles(layout: &Layout) -> Vec<Shape> {
     }
     if !layout.y_label.is_empty() {
         let at = (MARGIN + LABEL_SIZE * 0.75, middle_y);
-        let room = 2.0 * (middle_y - MARGIN).min(layout.height - middle_y - MARGIN);
-        let label = text::shorten(&layout.y_label, LABEL_SIZE, room);
+        // No longer than the axis: above it is the legend.
+        let label = text::shorten(&layout.y_label, LABEL_SIZE, layout.area.h);
         let text = Text::new(at, label, LABEL_SIZE, Paint::Ink);
-        shapes.push(Shape::Text(Text {
-            upward: true,
-            ..text.anchored(Anchor::Middle)
-        }));
+        shapes.push(Shape::Text(Text { upward: true, ..text.anchored(Anchor::Middle) }));
     }
     shapes
 }

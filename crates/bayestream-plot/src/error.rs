@@ -22,10 +22,9 @@ pub enum PlotError {
 impl fmt::Display for PlotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PlotError::Scale(scale) => write!(
-                f,
-                "cannot draw a PNG at scale {scale}: use a positive number such as 1 or 2"
-            ),
+            PlotError::Scale(scale) => {
+                write!(f, "cannot draw a PNG at scale {scale}: use a positive number such as 1 or 2")
+            }
             PlotError::TooLarge { width, height } => write!(
                 f,
                 "a PNG of {width:.0} by {height:.0} pixels is too large: use a smaller scale, \

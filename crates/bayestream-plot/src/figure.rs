@@ -36,9 +36,7 @@ impl SvgFigure {
 
 impl From<&Chart> for SvgFigure {
     fn from(chart: &Chart) -> Self {
-        Self {
-            scene: draw::scene(chart),
-        }
+        Self { scene: draw::scene(chart) }
     }
 }
 
@@ -61,10 +59,7 @@ pub fn grid(charts: &[Chart], columns: usize) -> SvgFigure {
     let mut row_sides = vec![Sides::default(); heights.len()];
     for (ix, chart) in charts.iter().enumerate() {
         let needed = draw::sides(chart);
-        let (column, row) = (
-            &mut column_sides[ix % columns],
-            &mut row_sides[ix / columns],
-        );
+        let (column, row) = (&mut column_sides[ix % columns], &mut row_sides[ix / columns]);
         column.left = column.left.max(needed.left);
         column.right = column.right.max(needed.right);
         row.top = row.top.max(needed.top);
@@ -86,31 +81,20 @@ pub fn grid(charts: &[Chart], columns: usize) -> SvgFigure {
     for (ix, chart) in charts.iter().enumerate() {
         let by = (lefts[ix % columns], tops[ix / columns]);
         let (column, row) = (column_sides[ix % columns], row_sides[ix / columns]);
+        // Smaller panels start where the others do but end on their own.
         let least = Sides {
             left: column.left,
-            right: column.right,
+            right: if chart.width == widths[ix % columns] { column.right } else { 0.0 },
             top: row.top,
-            bottom: row.bottom,
+            bottom: if chart.height == heights[ix / columns] { row.bottom } else { 0.0 },
         };
         let shapes_of_panel = draw::scene_within(chart, least).shapes;
-        shapes.push(Shape::Shift {
-            by,
-            shapes: shapes_of_panel,
-        });
+        shapes.push(Shape::Shift { by, shapes: shapes_of_panel });
         if !chart.title.is_empty() {
             titles.push(&chart.title);
         }
     }
-    let length = |sizes: &[f64]| {
-        (sizes.iter().sum::<f64>() + GAP * sizes.len().saturating_sub(1) as f64).max(1.0)
-    };
+    let length = |sizes: &[f64]| (sizes.iter().sum::<f64>() + GAP * sizes.len().saturating_sub(1) as f64).max(1.0);
     let (width, height) = (length(&widths), length(&heights));
-    SvgFigure {
-        scene: Scene {
-            width,
-            height,
-            title: titles.join("; "),
-            shapes,
-        },
-    }
+    SvgFigure { scene: Scene { width, height, title: titles.join("; "), shapes } }
 }

@@ -1,7 +1,8 @@
 //! What a chart is made of, in data units.
 
+use crate::color::{Paint, palette_len};
 use crate::scale::Range;
-use crate::scene::Dash;
+use crate::scene::{Dash, Stroke};
 
 /// The shape of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,39 +39,24 @@ pub struct Style {
 
 impl Default for Style {
     fn default() -> Self {
-        Self {
-            color: None,
-            radius: 2.5,
-            opacity: 0.7,
-            marker: Marker::Circle,
-        }
+        Self { color: None, radius: 2.5, opacity: 0.7, marker: Marker::Circle }
     }
 }
 
 impl Style {
     /// Points in a colour of the palette.
     pub fn color(ix: usize) -> Self {
-        Self {
-            color: Some(ix),
-            ..Self::default()
-        }
+        Self { color: Some(ix), ..Self::default() }
     }
 
     /// Small faint points, for clouds of thousands.
     pub fn cloud() -> Self {
-        Self {
-            radius: 1.2,
-            opacity: 0.35,
-            ..Self::default()
-        }
+        Self { radius: 1.2, opacity: 0.35, ..Self::default() }
     }
 
     /// The same look in a colour of the palette.
     pub fn with_color(self, ix: usize) -> Self {
-        Self {
-            color: Some(ix),
-            ..self
-        }
+        Self { color: Some(ix), ..self }
     }
 
     /// The same look in another size.
@@ -100,10 +86,7 @@ pub struct MarkStyle {
 
 impl Default for MarkStyle {
     fn default() -> Self {
-        Self {
-            color: None,
-            dashed: true,
-        }
+        Self { color: None, dashed: true }
     }
 }
 
@@ -190,13 +173,22 @@ pub(crate) struct Series {
     pub layer: Layer,
 }
 
+impl LineLook {
+    /// A line of this look in a colour; when colours repeat, dashes tell lines apart.
+    pub(crate) fn stroke(&self, color: usize) -> Stroke {
+        let dash = match (self.dash, (color / palette_len()) % 3) {
+            (Dash::Solid, 1) => Dash::Dashed,
+            (Dash::Solid, 2) => Dash::Dotted,
+            (chosen, _) => chosen,
+        };
+        Stroke { dash, ..Stroke::new(Paint::Series(color), self.width) }
+    }
+}
+
 impl Layer {
     /// Whether the layer is painted in a colour of its own; others carry theirs or have none.
     fn takes_color(&self) -> bool {
-        !matches!(
-            self,
-            Layer::Spans { .. } | Layer::Marks { .. } | Layer::Image { .. }
-        )
+        !matches!(self, Layer::Spans { .. } | Layer::Marks { .. } | Layer::Image { .. })
     }
 }
 
@@ -214,15 +206,9 @@ pub(crate) fn assign_colors(series: &[Series]) -> Vec<usize> {
         let namesake = (0..ix).find(|&j| !one.name.is_empty() && series[j].name == one.name);
         let chosen_later = || {
             let same_name = |other: &&Series| !one.name.is_empty() && other.name == one.name;
-            series[ix..]
-                .iter()
-                .filter(same_name)
-                .find_map(|other| other.color)
+            series[ix..].iter().filter(same_name).find_map(|other| other.color)
         };
-        let color = one
-            .color
-            .or(namesake.map(|j| assigned[j]))
-            .or_else(chosen_later);
+        let color = one.color.or(namesake.map(|j| assigned[j])).or_else(chosen_later);
         assigned.push(color.unwrap_or_else(|| {
             // Colours chosen by hand elsewhere in the chart are not handed out again.
             while series.iter().any(|other| other.color == Some(next)) {
@@ -241,9 +227,7 @@ const MOST_BINS: usize = 2_000;
 /// Counts finite values in bins of equal width, as `(from, to, count)`.
 pub(crate) fn bins(values: &[f64], n_bins: usize) -> Vec<(f64, f64, f64)> {
     let finite = || values.iter().copied().filter(|v| v.is_finite());
-    let (lo, hi) = finite().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| {
-        (lo.min(v), hi.max(v))
-    });
+    let (lo, hi) = finite().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)));
     if lo > hi {
         return Vec::new();
     }
@@ -257,26 +241,18 @@ pub(crate) fn bins(values: &[f64], n_bins: usize) -> Vec<(f64, f64, f64)> {
     }
     let edge = |ix: usize| lo + (hi - lo) * (ix as f64 / n_bins as f64);
     let counted = counts.into_iter().enumerate();
-    counted
-        .map(|(ix, count)| (edge(ix), edge(ix + 1), count))
-        .collect()
+    counted.map(|(ix, count)| (edge(ix), edge(ix + 1), count)).collect()
 }
 
 /// The outline of the ellipse `n_sd` standard deviations around a Gaussian's mean.
 ///
 /// Empty when the covariance is not a finite, positive semi-definite matrix.
-pub(crate) fn ellipse_outline(
-    center: (f64, f64),
-    covariance: [[f64; 2]; 2],
-    n_sd: f64,
-) -> Vec<(f64, f64)> {
+pub(crate) fn ellipse_outline(center: (f64, f64), covariance: [[f64; 2]; 2], n_sd: f64) -> Vec<(f64, f64)> {
     const N_CORNERS: u32 = 96;
     let [[a, b], [c, d]] = covariance;
     // Rounding may have left the matrix slightly asymmetric.
     let shared = 0.5 * (b + c);
-    let finite = [a, b, c, d, center.0, center.1, n_sd]
-        .iter()
-        .all(|v| v.is_finite());
+    let finite = [a, b, c, d, center.0, center.1, n_sd].iter().all(|v| v.is_finite());
     // Roots before products: variances near the ends of the number range must not overflow.
     let (sd_x, sd_y) = (a.sqrt(), d.sqrt());
     let slack = 1e-9 * sd_x * sd_y;
@@ -290,10 +266,7 @@ pub(crate) fn ellipse_outline(
         .map(|ix| {
             let angle = std::f64::consts::TAU * f64::from(ix) / f64::from(N_CORNERS);
             let (sin, cos) = angle.sin_cos();
-            (
-                center.0 + n_sd * sd_x * cos,
-                center.1 + n_sd * (lower * cos + rest * sin),
-            )
+            (center.0 + n_sd * sd_x * cos, center.1 + n_sd * (lower * cos + rest * sin))
         })
         .collect()
 }
@@ -342,25 +315,14 @@ mod tests {
         assert!(ellipse_outline((0.0, 0.0), [[1.0, 2.0], [2.0, 1.0]], 1.0).is_empty());
         assert!(ellipse_outline((0.0, 0.0), [[-1.0, 0.0], [0.0, 1.0]], 1.0).is_empty());
         assert!(ellipse_outline((0.0, f64::NAN), [[1.0, 0.0], [0.0, 1.0]], 1.0).is_empty());
-        assert_eq!(
-            ellipse_outline((0.0, 0.0), [[0.0, 0.0], [0.0, 4.0]], 1.0).len(),
-            96
-        );
+        assert_eq!(ellipse_outline((0.0, 0.0), [[0.0, 0.0], [0.0, 4.0]], 1.0).len(), 96);
     }
 
     #[test]
     fn bins_count_every_finite_value_once() {
         let values = [0.0, 1.0, 2.5, 2.6, 10.0, f64::NAN, f64::INFINITY];
         let counted = bins(&values, 4);
-        assert_eq!(
-            counted,
-            [
-                (0.0, 2.5, 2.0),
-                (2.5, 5.0, 2.0),
-                (5.0, 7.5, 0.0),
-                (7.5, 10.0, 1.0)
-            ]
-        );
+        assert_eq!(counted, [(0.0, 2.5, 2.0), (2.5, 5.0, 2.0), (5.0, 7.5, 0.0), (7.5, 10.0, 1.0)]);
         assert_eq!(bins(&[3.0; 5], 3).iter().map(|b| b.2).sum::<f64>(), 5.0);
         assert!(bins(&[f64::NAN], 3).is_empty());
         assert_eq!(bins(&[f64::MAX, f64::MIN], 0).len(), 1);
@@ -369,11 +331,7 @@ mod tests {
     #[test]
     fn namesakes_share_a_colour() {
         let band = Layer::Band { edges: Vec::new() };
-        let series = |name: &str, color| Series {
-            name: name.into(),
-            color,
-            layer: band.clone(),
-        };
+        let series = |name: &str, color| Series { name: name.into(), color, layer: band.clone() };
         let all = [
             series("a", None),
             series("b", Some(1)),

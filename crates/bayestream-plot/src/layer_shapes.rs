@@ -3,7 +3,7 @@
 use crate::chart::Chart;
 use crate::clip;
 use crate::color::Paint;
-use crate::layer::{Layer, LineLook, Marker, Segment, Style};
+use crate::layer::{Layer, Marker, Segment, Style};
 use crate::layout::Layout;
 use crate::marks;
 use crate::scene::{Anchor, Dots, Fill, Point, Raster, Rect, Shape, Stroke, Text};
@@ -28,25 +28,15 @@ pub(crate) struct LayerShapes {
 impl LayerShapes {
     pub(crate) fn of(chart: &Chart, colors: &[usize], layout: &Layout) -> LayerShapes {
         let n_points: usize = chart.series.iter().map(|s| n_points(&s.layer)).sum();
-        let pen = Pen {
-            layout,
-            visible: layout.area.grown(30.0),
-            n_points,
-        };
+        let pen = Pen { layout, visible: layout.area.grown(30.0), n_points };
         let mut shapes = LayerShapes::default();
         let mut labels = Vec::new();
         let mut n_bar_layers = 0;
         for (series, &color) in chart.series.iter().zip(colors) {
             let paint = Paint::Series(color);
             match &series.layer {
-                Layer::Line {
-                    points,
-                    stepped,
-                    look,
-                } => {
-                    shapes
-                        .inside
-                        .extend(pen.line(points, *stepped, look, paint));
+                Layer::Line { points, stepped, look } => {
+                    shapes.inside.extend(pen.line(points, *stepped, look.stroke(color)));
                 }
                 Layer::Points { points, style } => {
                     shapes.inside.extend(pen.points(points, style, paint));
@@ -57,13 +47,9 @@ impl LayerShapes {
                     shapes.inside.extend(pen.columns(columns, paint));
                 }
                 Layer::Segments { ends, look } => {
-                    shapes.inside.extend(pen.segments(ends, look, paint));
+                    shapes.inside.extend(pen.segments(ends, look.stroke(color)));
                 }
-                Layer::Ellipse {
-                    outline,
-                    center,
-                    label,
-                } => {
+                Layer::Ellipse { outline, center, label } => {
                     shapes.inside.extend(pen.ellipse(outline, paint));
                     labels.extend(pen.center_label(*center, label.as_deref()));
                 }
@@ -74,11 +60,7 @@ impl LayerShapes {
                 }
                 // Marks of all layers share the room for their labels; see `marks`.
                 Layer::Marks { .. } => {}
-                Layer::Image {
-                    columns,
-                    rows,
-                    gray,
-                } => {
+                Layer::Image { columns, rows, gray } => {
                     shapes.inside.extend(pen.image(*columns, *rows, gray));
                 }
                 Layer::Bars { values } => {
@@ -133,45 +115,27 @@ impl Pen<'_> {
         runs
     }
 
-    fn line(
-        &self,
-        points: &[(f64, f64)],
-        stepped: bool,
-        look: &LineLook,
-        paint: Paint,
-    ) -> Vec<Shape> {
+    fn line(&self, points: &[(f64, f64)], stepped: bool, stroke: Stroke) -> Vec<Shape> {
         let mut pieces = Vec::new();
         let mut lone = Vec::new();
         for run in self.runs(points.iter().map(|&p| self.px(p))) {
             let run = if stepped { staircase(&run) } else { run };
             let run = clip::subsample(&clip::thin(run), MOST_LINE_POINTS);
             for piece in clip::line(&run, &self.visible) {
-                if piece.len() == 1 {
-                    lone.extend(piece)
-                } else {
-                    pieces.push(piece)
-                }
+                if piece.len() == 1 { lone.extend(piece) } else { pieces.push(piece) }
             }
         }
         let mut shapes = Vec::new();
         if !pieces.is_empty() {
-            let stroke = Stroke {
-                dash: look.dash,
-                ..Stroke::new(paint, look.width)
-            };
-            shapes.push(Shape::Lines {
-                runs: pieces,
-                stroke,
-            });
+            shapes.push(Shape::Lines { runs: pieces, stroke });
         }
         // A line of a single point would be invisible.
         if !lone.is_empty() {
-            let radius = look.width.max(2.0);
             let dots = Dots {
                 centers: lone,
-                radius,
+                radius: stroke.width.max(2.0),
                 marker: Marker::Circle,
-                paint,
+                paint: stroke.paint,
                 opacity: 1.0,
             };
             shapes.push(Shape::Dots(dots));
@@ -180,52 +144,25 @@ impl Pen<'_> {
     }
 
     fn points(&self, points: &[(f64, f64)], style: &Style, paint: Paint) -> Option<Shape> {
-        let radius = if style.radius.is_finite() {
-            style.radius.clamp(0.2, 100.0)
-        } else {
-            2.0
-        };
-        let opacity = if style.opacity.is_finite() {
-            style.opacity.clamp(0.0, 1.0)
-        } else {
-            1.0
-        };
+        let radius = if style.radius.is_finite() { style.radius.clamp(0.2, 100.0) } else { 2.0 };
+        let opacity = if style.opacity.is_finite() { style.opacity.clamp(0.0, 1.0) } else { 1.0 };
         // Other markers take about four times the text of a disc.
-        let budget = if style.marker == Marker::Circle {
-            MOST_POINTS
-        } else {
-            MOST_POINTS / 4
-        };
+        let budget = if style.marker == Marker::Circle { MOST_POINTS } else { MOST_POINTS / 4 };
         let share = budget as f64 * points.len() as f64 / self.n_points.max(1) as f64;
         let reach = self.layout.area.grown(2.0 * radius);
-        let all: Vec<Point> = points
-            .iter()
-            .filter_map(|&p| self.px(p))
-            .filter(|&p| reach.contains(p))
-            .collect();
+        let all: Vec<Point> = points.iter().filter_map(|&p| self.px(p)).filter(|&p| reach.contains(p)).collect();
         let centers = clip::subsample(&all, (share.ceil() as usize).max(1));
-        let dots = Dots {
-            centers,
-            radius,
-            marker: style.marker,
-            paint,
-            opacity,
-        };
+        let dots = Dots { centers, radius, marker: style.marker, paint, opacity };
         (!dots.centers.is_empty()).then_some(Shape::Dots(dots))
     }
 
     fn band(&self, edges: &[(f64, f64, f64)], paint: Paint) -> Vec<Shape> {
         // Both edges must be drawable for a point of the band to be.
-        let pairs: Vec<Option<(Point, Point)>> = edges
-            .iter()
-            .map(|&(x, low, high)| Some((self.px((x, low))?, self.px((x, high))?)))
-            .collect();
+        let pairs: Vec<Option<(Point, Point)>> =
+            edges.iter().map(|&(x, low, high)| Some((self.px((x, low))?, self.px((x, high))?))).collect();
         let lows = self.runs(pairs.iter().map(|pair| pair.map(|p| p.0)));
         let highs = self.runs(pairs.iter().map(|pair| pair.map(|p| p.1)));
-        let fill = Fill {
-            paint,
-            opacity: 0.2,
-        };
+        let fill = Fill { paint, opacity: 0.2 };
         let mut shapes = Vec::new();
         for (low, high) in lows.into_iter().zip(highs) {
             let mut corners = clip::subsample(&clip::thin(low), MOST_LINE_POINTS);
@@ -233,11 +170,7 @@ impl Pen<'_> {
             corners.extend(back.into_iter().rev());
             let corners = clip::polygon(&corners, &self.visible);
             if corners.len() > 2 {
-                shapes.push(Shape::Polygon {
-                    corners,
-                    fill: Some(fill),
-                    stroke: None,
-                });
+                shapes.push(Shape::Polygon { corners, fill: Some(fill), stroke: None });
             }
         }
         shapes
@@ -256,17 +189,11 @@ impl Pen<'_> {
                 runs.extend(clip::segment(from, to, &self.visible).map(|(a, b)| vec![a, b]));
             }
         }
-        (!runs.is_empty()).then_some(Shape::Lines {
-            runs,
-            stroke: Stroke::new(paint, 1.4),
-        })
+        (!runs.is_empty()).then_some(Shape::Lines { runs, stroke: Stroke::new(paint, 1.4) })
     }
 
     fn columns(&self, columns: &[(f64, f64, f64)], paint: Paint) -> Vec<Shape> {
-        let fill = Fill {
-            paint,
-            opacity: COLUMN_OPACITY,
-        };
+        let fill = Fill { paint, opacity: COLUMN_OPACITY };
         let base = self.layout.y.base_px();
         let mut shapes = Vec::new();
         for &(from, to, height) in columns {
@@ -279,17 +206,13 @@ impl Pen<'_> {
             let corners = [(from, base), (to, base), (to, tip), (from, tip)];
             let corners = clip::polygon(&corners, &self.visible);
             if corners.len() > 2 {
-                shapes.push(Shape::Polygon {
-                    corners,
-                    fill: Some(fill),
-                    stroke: Some(Stroke::new(Paint::Paper, 0.5)),
-                });
+                shapes.push(Shape::Polygon { corners, fill: Some(fill), stroke: Some(Stroke::new(Paint::Paper, 0.5)) });
             }
         }
         shapes
     }
 
-    fn segments(&self, ends: &[Segment], look: &LineLook, paint: Paint) -> Option<Shape> {
+    fn segments(&self, ends: &[Segment], stroke: Stroke) -> Option<Shape> {
         let mut runs = Vec::new();
         for (from, to) in clip::subsample(ends, MOST_SEGMENTS) {
             let (Some(from), Some(to)) = (self.px(from), self.px(to)) else {
@@ -297,10 +220,6 @@ impl Pen<'_> {
             };
             runs.extend(clip::segment(from, to, &self.visible).map(|(a, b)| vec![a, b]));
         }
-        let stroke = Stroke {
-            dash: look.dash,
-            ..Stroke::new(paint, look.width)
-        };
         (!runs.is_empty()).then_some(Shape::Lines { runs, stroke })
     }
 
@@ -311,15 +230,8 @@ impl Pen<'_> {
         let filled = clip::polygon(&corners, &self.visible);
         let mut shapes = Vec::new();
         if filled.len() > 2 {
-            let fill = Fill {
-                paint,
-                opacity: 0.09,
-            };
-            shapes.push(Shape::Polygon {
-                corners: filled,
-                fill: Some(fill),
-                stroke: None,
-            });
+            let fill = Fill { paint, opacity: 0.09 };
+            shapes.push(Shape::Polygon { corners: filled, fill: Some(fill), stroke: None });
         }
         let closing = if whole { outline.first() } else { None };
         let mut runs = Vec::new();
@@ -327,10 +239,7 @@ impl Pen<'_> {
             runs.extend(clip::line(&run, &self.visible));
         }
         if !runs.is_empty() {
-            shapes.push(Shape::Lines {
-                runs,
-                stroke: Stroke::new(paint, 1.6),
-            });
+            shapes.push(Shape::Lines { runs, stroke: Stroke::new(paint, 1.6) });
         }
         shapes
     }
@@ -339,37 +248,22 @@ impl Pen<'_> {
         let (x, y) = self.px(center)?;
         let label = label.filter(|label| !label.is_empty())?;
         let at = (x, y + LABEL_SIZE * 0.36);
-        let text = Text::new(at, label, LABEL_SIZE, Paint::Ink)
-            .anchored(Anchor::Middle)
-            .with_halo();
-        self.visible
-            .contains((x, y))
-            .then_some(Shape::Text(Text { bold: true, ..text }))
+        let text = Text::new(at, label, LABEL_SIZE, Paint::Ink).anchored(Anchor::Middle).with_halo();
+        self.visible.contains((x, y)).then_some(Shape::Text(Text { bold: true, ..text }))
     }
 
     fn image(&self, columns: usize, rows: usize, gray: &[f64]) -> Option<Shape> {
         let finite = || gray.iter().copied().filter(|v| v.is_finite());
-        let (low, high) = (
-            finite().fold(f64::INFINITY, f64::min),
-            finite().fold(f64::NEG_INFINITY, f64::max),
-        );
+        let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
         if low > high {
             return None;
         }
         // Halving first keeps the width of the largest ranges finite.
         let width = high / 2.0 - low / 2.0;
         let tone = |v: &f64| {
-            let share = if width > 0.0 {
-                (v / 2.0 - low / 2.0) / width
-            } else {
-                0.5
-            };
+            let share = if width > 0.0 { (v / 2.0 - low / 2.0) / width } else { 0.5 };
             // Missing pixels are as bright as the paper.
-            if share.is_nan() {
-                255
-            } else {
-                (share.clamp(0.0, 1.0) * 255.0).round() as u8
-            }
+            if share.is_nan() { 255 } else { (share.clamp(0.0, 1.0) * 255.0).round() as u8 }
         };
         let corner = self.px((0.0, 0.0))?;
         let opposite = self.px((columns as f64, rows as f64))?;
@@ -379,12 +273,7 @@ impl Pen<'_> {
             w: (corner.0 - opposite.0).abs(),
             h: (corner.1 - opposite.1).abs(),
         };
-        Some(Shape::Raster(Raster {
-            area,
-            columns,
-            rows,
-            gray: gray.iter().map(tone).collect(),
-        }))
+        Some(Shape::Raster(Raster { area, columns, rows, gray: gray.iter().map(tone).collect() }))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::chart::Chart;
 use crate::color::Paint;
 use crate::layer::{Layer, Marker, Style};
 use crate::layer_shapes::COLUMN_OPACITY;
-use crate::scene::{Dash, Dots, Fill, Point, Rect, Shape, Stroke, Text};
+use crate::scene::{Dots, Fill, Point, Rect, Shape, Stroke, Text};
 use crate::text;
 
 const SIZE: f64 = 11.5;
@@ -16,19 +16,10 @@ const ENTRY_GAP: f64 = 18.0;
 /// What a layer looks like in small.
 #[derive(Debug, Clone, Copy)]
 enum Key {
-    Line {
-        width: f64,
-        dash: Dash,
-        color: usize,
-    },
-    Dot {
-        style: Style,
-        color: usize,
-    },
-    Area {
-        opacity: f64,
-        color: usize,
-    },
+    Line { stroke: Stroke },
+    Whisker { color: usize },
+    Dot { style: Style, color: usize },
+    Area { opacity: f64, color: usize },
 }
 
 #[derive(Debug, Clone)]
@@ -59,12 +50,7 @@ impl Legend {
             }
             match entries.iter_mut().find(|entry| entry.name == series.name) {
                 Some(entry) => entry.keys.push(key),
-                None => entries.push(Entry {
-                    name: series.name.clone(),
-                    keys: vec![key],
-                    x: 0.0,
-                    row: 0,
-                }),
+                None => entries.push(Entry { name: series.name.clone(), keys: vec![key], x: 0.0, row: 0 }),
             }
         }
         let (mut x, mut row) = (0.0, 0);
@@ -82,11 +68,7 @@ impl Legend {
     }
 
     pub(crate) fn height(&self) -> f64 {
-        if self.n_rows == 0 {
-            0.0
-        } else {
-            self.n_rows as f64 * ROW + 4.0
-        }
+        if self.n_rows == 0 { 0.0 } else { self.n_rows as f64 * ROW + 4.0 }
     }
 
     /// The legend with its top left corner at the given point.
@@ -104,75 +86,39 @@ impl Legend {
 
 fn key_of(layer: &Layer, color: usize) -> Option<Key> {
     match layer {
-        Layer::Line { look, .. } | Layer::Segments { look, .. } => Some(Key::Line {
-            width: look.width,
-            dash: look.dash,
-            color,
-        }),
-        Layer::Whiskers { .. } => Some(Key::Line {
-            width: 1.4,
-            dash: Dash::Solid,
-            color,
-        }),
-        Layer::Points { style, .. } => Some(Key::Dot {
-            style: *style,
-            color,
-        }),
-        Layer::Band { .. } => Some(Key::Area {
-            opacity: 0.2,
-            color,
-        }),
-        Layer::Columns { .. } => Some(Key::Area {
-            opacity: COLUMN_OPACITY,
-            color,
-        }),
-        Layer::Bars { .. } => Some(Key::Area {
-            opacity: 1.0,
-            color,
-        }),
-        Layer::Ellipse { .. } | Layer::Spans { .. } | Layer::Marks { .. } | Layer::Image { .. } => {
-            None
-        }
+        Layer::Line { look, .. } | Layer::Segments { look, .. } => Some(Key::Line { stroke: look.stroke(color) }),
+        Layer::Whiskers { .. } => Some(Key::Whisker { color }),
+        Layer::Points { style, .. } => Some(Key::Dot { style: *style, color }),
+        Layer::Band { .. } => Some(Key::Area { opacity: 0.2, color }),
+        Layer::Columns { .. } => Some(Key::Area { opacity: COLUMN_OPACITY, color }),
+        Layer::Bars { .. } => Some(Key::Area { opacity: 1.0, color }),
+        Layer::Ellipse { .. } | Layer::Spans { .. } | Layer::Marks { .. } | Layer::Image { .. } => None,
     }
 }
 
 impl Key {
     fn shape(&self, x: f64, y: f64) -> Shape {
         match *self {
-            Key::Line { width, dash, color } => {
-                let stroke = Stroke {
-                    dash,
-                    ..Stroke::new(Paint::Series(color), width)
-                };
+            Key::Line { stroke } => Shape::Lines { runs: vec![vec![(x, y), (x + KEY_WIDTH, y)]], stroke },
+            Key::Whisker { color } => {
+                let middle = x + KEY_WIDTH / 2.0;
                 Shape::Lines {
-                    runs: vec![vec![(x, y), (x + KEY_WIDTH, y)]],
-                    stroke,
+                    runs: vec![vec![(middle, y - 5.0), (middle, y + 5.0)]],
+                    stroke: Stroke::new(Paint::Series(color), 1.4),
                 }
             }
             Key::Dot { style, color } => Shape::Dots(Dots {
                 centers: vec![(x + KEY_WIDTH / 2.0, y)],
                 // Even the finest dust of points needs a key one can see.
                 radius: style.radius.clamp(2.8, 5.5),
-                marker: if style.radius < 1.5 {
-                    Marker::Circle
-                } else {
-                    style.marker
-                },
+                marker: if style.radius < 1.5 { Marker::Circle } else { style.marker },
                 paint: Paint::Series(color),
                 opacity: style.opacity.max(0.75),
             }),
             Key::Area { opacity, color } => Shape::Box {
-                area: Rect {
-                    x: x + 3.0,
-                    y: y - 5.0,
-                    w: KEY_WIDTH - 6.0,
-                    h: 10.0,
-                },
+                area: Rect { x: x + 3.0, y: y - 5.0, w: KEY_WIDTH - 6.0, h: 10.0 },
                 radius: 1.5,
-                fill: Fill {
-                    paint: Paint::Series(color),
-                    opacity,
-                },
+                fill: Fill { paint: Paint::Series(color), opacity },
             },
         }
     }

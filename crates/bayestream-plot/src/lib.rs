@@ -19,6 +19,10 @@
 //! How a chart becomes a picture: the builder collects *layers* in data units (`chart`, `layer`);
 //! `layout` decides on margins, ranges and ticks; `draw` turns layers into a *scene* of simple
 //! shapes in pixels; `svg` writes a scene as text and `raster` paints it.
+//!
+//! The crate embeds Noto Sans (© 2012 Google Inc., Apache License 2.0 by the notice in the font, SIL
+//! Open Font License 1.1 by the `notosans` crate) to measure text and to draw it in PNG files; SVG
+//! and HTML files carry no font.
 
 mod bars;
 mod chart;

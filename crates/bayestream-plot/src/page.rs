@@ -16,10 +16,7 @@ pub struct Page {
 impl Page {
     /// An empty page under a title.
     pub fn new(title: impl Into<String>) -> Self {
-        Self {
-            title: title.into(),
-            body: String::new(),
-        }
+        Self { title: title.into(), body: String::new() }
     }
 
     /// Opening words, a little larger than the rest.
@@ -57,57 +54,30 @@ impl Page {
     }
 
     /// A table; columns of numbers are aligned to the right.
-    pub fn table<H: AsRef<str>, R: AsRef<[C]>, C: AsRef<str>>(
-        mut self,
-        headers: &[H],
-        rows: &[R],
-    ) -> Self {
-        let cell_of = |row: &R, column: usize| {
-            row.as_ref()
-                .get(column)
-                .map(|cell| cell.as_ref().to_string())
-                .unwrap_or_default()
-        };
-        let n_columns = rows
-            .iter()
-            .map(|row| row.as_ref().len())
-            .max()
-            .unwrap_or(0)
-            .max(headers.len());
+    pub fn table<H: AsRef<str>, R: AsRef<[C]>, C: AsRef<str>>(mut self, headers: &[H], rows: &[R]) -> Self {
+        let cell_of =
+            |row: &R, column: usize| row.as_ref().get(column).map(|cell| cell.as_ref().to_string()).unwrap_or_default();
+        let n_columns = rows.iter().map(|row| row.as_ref().len()).max().unwrap_or(0).max(headers.len());
         let numeric: Vec<bool> = (0..n_columns)
             .map(|column| {
-                let mut cells = rows
-                    .iter()
-                    .map(|row| cell_of(row, column))
-                    .filter(|c| !c.is_empty());
+                let mut cells = rows.iter().map(|row| cell_of(row, column)).filter(|c| !c.is_empty());
                 let first_is_number = cells.next().is_some_and(|cell| looks_numeric(&cell));
                 first_is_number && cells.all(|cell| looks_numeric(&cell))
             })
             .collect();
         let class = |column: usize| {
-            if numeric[column] {
-                " class=\"number\""
-            } else {
-                ""
-            }
+            if numeric[column] { " class=\"number\"" } else { "" }
         };
         self.body += "<div class=\"table\"><table>\n<thead><tr>";
         for column in 0..n_columns {
-            let header = headers
-                .get(column)
-                .map(|h| escape(h.as_ref()))
-                .unwrap_or_default();
+            let header = headers.get(column).map(|h| escape(h.as_ref())).unwrap_or_default();
             self.body += &format!("<th{}>{header}</th>", class(column));
         }
         self.body += "</tr></thead>\n<tbody>\n";
         for row in rows {
             self.body += "<tr>";
             for column in 0..n_columns {
-                self.body += &format!(
-                    "<td{}>{}</td>",
-                    class(column),
-                    escape(&cell_of(row, column))
-                );
+                self.body += &format!("<td{}>{}</td>", class(column), escape(&cell_of(row, column)));
             }
             self.body += "</tr>\n";
         }
@@ -124,11 +94,7 @@ impl Page {
     /// The page as the text of an HTML file.
     pub fn to_html(&self) -> String {
         let title = escape(&self.title);
-        let heading = if title.is_empty() {
-            String::new()
-        } else {
-            format!("<h1>{title}</h1>\n")
-        };
+        let heading = if title.is_empty() { String::new() } else { format!("<h1>{title}</h1>\n") };
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\

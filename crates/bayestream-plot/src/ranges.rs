@@ -15,11 +15,7 @@ struct Extent {
 
 impl Extent {
     fn new(log: bool) -> Self {
-        Self {
-            lo: f64::INFINITY,
-            hi: f64::NEG_INFINITY,
-            log,
-        }
+        Self { lo: f64::INFINITY, hi: f64::NEG_INFINITY, log }
     }
 
     fn accepts(&self, value: f64) -> bool {
@@ -41,11 +37,7 @@ impl Extent {
 /// Columns per row of the chart's first image.
 pub(crate) fn image_ratio(chart: &Chart) -> Option<f64> {
     chart.series.iter().find_map(|series| match &series.layer {
-        Layer::Image {
-            columns,
-            rows,
-            gray,
-        } if !gray.is_empty() => Some(*columns as f64 / *rows as f64),
+        Layer::Image { columns, rows, gray } if !gray.is_empty() => Some(*columns as f64 / *rows as f64),
         _ => None,
     })
 }
@@ -53,10 +45,7 @@ pub(crate) fn image_ratio(chart: &Chart) -> Option<f64> {
 /// Whether the vertical axis holds nothing but lanes, whose numbers mean nothing.
 pub(crate) fn only_lanes(chart: &Chart) -> bool {
     let is_lane = |layer: &Layer| matches!(layer, Layer::Spans { .. } | Layer::Marks { .. });
-    let has_spans = chart
-        .series
-        .iter()
-        .any(|s| matches!(s.layer, Layer::Spans { .. }));
+    let has_spans = chart.series.iter().any(|s| matches!(s.layer, Layer::Spans { .. }));
     has_spans && chart.series.iter().all(|s| is_lane(&s.layer))
 }
 
@@ -72,21 +61,12 @@ pub(crate) fn ranges(chart: &Chart) -> (Range, Range, bool) {
     let runs_on = |l: &Layer| {
         matches!(
             l,
-            Layer::Line { .. }
-                | Layer::Band { .. }
-                | Layer::Spans { .. }
-                | Layer::Marks { .. }
-                | Layer::Image { .. }
+            Layer::Line { .. } | Layer::Band { .. } | Layer::Spans { .. } | Layer::Marks { .. } | Layer::Image { .. }
         )
     };
     let x_is_tight = layers().all(runs_on);
     let is_image = image_ratio(chart).is_some();
-    let grows_from_zero = |l: &Layer| {
-        matches!(
-            l,
-            Layer::Line { .. } | Layer::Band { .. } | Layer::Columns { .. }
-        )
-    };
+    let grows_from_zero = |l: &Layer| matches!(l, Layer::Line { .. } | Layer::Band { .. } | Layer::Columns { .. });
     let x_range = axis_range(x, chart.x_range, || match chart.upright_bars {
         Some(true) => (0.0, 0.0),
         // Room for the numbers at the ends of the bars.
@@ -122,20 +102,15 @@ pub(crate) fn ranges(chart: &Chart) -> (Range, Range, bool) {
 }
 
 fn value_padding(extent: Extent, share: f64) -> (f64, f64) {
-    let below = if extent.lo < 0.0 { share } else { 0.0 };
+    // On a logarithmic axis even the smallest value needs a bar to be seen.
+    let below = if extent.log || extent.lo < 0.0 { share } else { 0.0 };
     let above = if extent.hi > 0.0 { share } else { 0.0 };
     (below, above)
 }
 
-fn axis_range(
-    seen: Extent,
-    asked: Option<(f64, f64)>,
-    padding: impl FnOnce() -> (f64, f64),
-) -> Range {
+fn axis_range(seen: Extent, asked: Option<(f64, f64)>, padding: impl FnOnce() -> (f64, f64)) -> Range {
     match asked {
-        Some((from, to)) if from.is_finite() && to.is_finite() => {
-            Range::drawable(from, to, seen.log)
-        }
+        Some((from, to)) if from.is_finite() && to.is_finite() => Range::drawable(from, to, seen.log),
         _ => {
             let (below, above) = padding();
             Range::drawable(seen.lo, seen.hi, seen.log).padded(below, above)
@@ -185,11 +160,7 @@ fn extend(layer: &Layer, upright_bars: Option<bool>, x: &mut Extent, y: &mut Ext
             }
         }
         Layer::Marks { marks, .. } => marks.iter().for_each(|(at, _)| x.add(*at)),
-        Layer::Image {
-            columns,
-            rows,
-            gray,
-        } => {
+        Layer::Image { columns, rows, gray } => {
             if !gray.is_empty() {
                 for corner in [(0.0, 0.0), (*columns as f64, *rows as f64)] {
                     x.add(corner.0);
@@ -198,11 +169,7 @@ fn extend(layer: &Layer, upright_bars: Option<bool>, x: &mut Extent, y: &mut Ext
             }
         }
         Layer::Bars { values } => {
-            let (value_axis, category_axis) = if upright_bars == Some(true) {
-                (y, x)
-            } else {
-                (x, y)
-            };
+            let (value_axis, category_axis) = if upright_bars == Some(true) { (y, x) } else { (x, y) };
             let mut any = false;
             for &(_, value) in values {
                 any |= value_axis.accepts(value);
@@ -210,10 +177,6 @@ fn extend(layer: &Layer, upright_bars: Option<bool>, x: &mut Extent, y: &mut Ext
             }
             if any {
                 value_axis.add(0.0);
-                if value_axis.log {
-                    // Bars on a logarithmic axis need some length even for the smallest value.
-                    value_axis.lo = value_axis.lo.min(value_axis.hi / 10.0);
-                }
                 category_axis.lo = category_axis.lo.min(-0.5);
                 category_axis.hi = category_axis.hi.max(0.5);
             }

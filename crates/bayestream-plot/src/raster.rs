@@ -1,8 +1,8 @@
 //! Paints a scene into pixels, with the embedded font: the same picture on every machine.
 
 use tiny_skia::{
-    Color, FillRule, FilterQuality, LineCap, LineJoin, Mask, Paint as SkiaPaint, Path, PathBuilder,
-    Pixmap, PixmapPaint, PremultipliedColorU8, StrokeDash, Transform,
+    Color, FillRule, FilterQuality, LineCap, LineJoin, Mask, Paint as SkiaPaint, Path, PathBuilder, Pixmap,
+    PixmapPaint, PremultipliedColorU8, StrokeDash, Transform,
 };
 use ttf_parser::OutlineBuilder;
 
@@ -37,12 +37,7 @@ pub(crate) fn png(scene: &Scene, scale: f64) -> Result<Vec<u8>, PlotError> {
     let place = Transform::from_scale(scale as f32, scale as f32);
     canvas.shapes(&scene.shapes, place, None);
     // The paper is opaque, so alpha carries nothing.
-    let opaque: Vec<u8> = canvas
-        .pixels
-        .data()
-        .chunks_exact(4)
-        .flat_map(|p| [p[0], p[1], p[2]])
-        .collect();
+    let opaque: Vec<u8> = canvas.pixels.data().chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect();
     encode(columns, rows, Pixels::Rgb, &opaque)
 }
 
@@ -54,10 +49,7 @@ struct Canvas {
 
 fn skia_paint(paint: Paint, opacity: f64) -> SkiaPaint<'static> {
     let [r, g, b] = paint.rgb();
-    let mut out = SkiaPaint {
-        anti_alias: true,
-        ..SkiaPaint::default()
-    };
+    let mut out = SkiaPaint { anti_alias: true, ..SkiaPaint::default() };
     out.set_color_rgba8(r, g, b, (opacity.clamp(0.0, 1.0) * 255.0).round() as u8);
     out
 }
@@ -97,11 +89,7 @@ impl Canvas {
                     }
                     self.stroke(builder.finish(), stroke, place, mask);
                 }
-                Shape::Polygon {
-                    corners,
-                    fill,
-                    stroke,
-                } => {
+                Shape::Polygon { corners, fill, stroke } => {
                     let mut builder = PathBuilder::new();
                     trace(&mut builder, corners, true);
                     let path = builder.finish();
@@ -135,32 +123,17 @@ impl Canvas {
         }
     }
 
-    fn fill(
-        &mut self,
-        path: Option<Path>,
-        paint: Paint,
-        opacity: f64,
-        place: Transform,
-        mask: Option<&Mask>,
-    ) {
+    fn fill(&mut self, path: Option<Path>, paint: Paint, opacity: f64, place: Transform, mask: Option<&Mask>) {
         if let Some(path) = path {
             let paint = skia_paint(paint, opacity);
-            self.pixels
-                .fill_path(&path, &paint, FillRule::Winding, place, mask);
+            self.pixels.fill_path(&path, &paint, FillRule::Winding, place, mask);
         }
     }
 
-    fn stroke(
-        &mut self,
-        path: Option<Path>,
-        stroke: &Stroke,
-        place: Transform,
-        mask: Option<&Mask>,
-    ) {
+    fn stroke(&mut self, path: Option<Path>, stroke: &Stroke, place: Transform, mask: Option<&Mask>) {
         if let Some(path) = path {
             let paint = skia_paint(stroke.paint, stroke.opacity);
-            self.pixels
-                .stroke_path(&path, &paint, &skia_stroke(stroke), place, mask);
+            self.pixels.stroke_path(&path, &paint, &skia_stroke(stroke), place, mask);
         }
     }
 
@@ -173,10 +146,7 @@ impl Canvas {
             let path = builder.finish();
             match dots.marker {
                 Marker::Cross | Marker::Plus | Marker::Ring => {
-                    let look = Stroke {
-                        opacity: dots.opacity,
-                        ..Stroke::new(dots.paint, dots.line_width())
-                    };
+                    let look = Stroke { opacity: dots.opacity, ..Stroke::new(dots.paint, dots.line_width()) };
                     self.stroke(path, &look, place, mask);
                 }
                 _ => self.fill(path, dots.paint, dots.opacity, place, mask),
@@ -185,11 +155,7 @@ impl Canvas {
     }
 
     fn text(&mut self, text: &Text, place: Transform, mask: Option<&Mask>) {
-        let font = if text.bold {
-            self.bold.as_ref()
-        } else {
-            self.regular.as_ref()
-        };
+        let font = if text.bold { self.bold.as_ref() } else { self.regular.as_ref() };
         let Some(font) = font else { return };
         let (glyphs, width) = font.place(&text.text);
         let start = match text.anchor {
@@ -197,11 +163,7 @@ impl Canvas {
             Anchor::Middle => -width / 2.0,
             Anchor::End => -width,
         };
-        let mut pen = GlyphPen {
-            builder: PathBuilder::new(),
-            at: (0.0, 0.0),
-            scale: 1.0,
-        };
+        let mut pen = GlyphPen { builder: PathBuilder::new(), at: (0.0, 0.0), scale: 1.0 };
         for glyph in &glyphs {
             pen.at = ((start + glyph.x) * text.size, -glyph.rise * text.size);
             pen.scale = text.size * font.unit() * glyph.scale;
@@ -232,16 +194,11 @@ impl Canvas {
             }
         }
         let Rect { x, y, w, h } = raster.area;
-        let fitted = place.pre_translate(x as f32, y as f32).pre_scale(
-            (w / raster.columns as f64) as f32,
-            (h / raster.rows as f64) as f32,
-        );
-        let paint = PixmapPaint {
-            quality: FilterQuality::Nearest,
-            ..PixmapPaint::default()
-        };
-        self.pixels
-            .draw_pixmap(0, 0, picture.as_ref(), &paint, fitted, mask);
+        let fitted = place
+            .pre_translate(x as f32, y as f32)
+            .pre_scale((w / raster.columns as f64) as f32, (h / raster.rows as f64) as f32);
+        let paint = PixmapPaint { quality: FilterQuality::Nearest, ..PixmapPaint::default() };
+        self.pixels.draw_pixmap(0, 0, picture.as_ref(), &paint, fitted, mask);
     }
 }
 
@@ -272,29 +229,16 @@ fn trace_marker(builder: &mut PathBuilder, marker: Marker, (x, y): Point, r: f64
         Marker::Circle | Marker::Ring => builder.push_circle(x as f32, y as f32, r as f32),
         Marker::Square => {
             let h = 0.9 * r;
-            let corners = [
-                (x - h, y - h),
-                (x + h, y - h),
-                (x + h, y + h),
-                (x - h, y + h),
-            ];
+            let corners = [(x - h, y - h), (x + h, y - h), (x + h, y + h), (x - h, y + h)];
             trace(builder, &corners, true);
         }
         Marker::Diamond => {
             let h = 1.25 * r;
-            trace(
-                builder,
-                &[(x, y - h), (x + h, y), (x, y + h), (x - h, y)],
-                true,
-            );
+            trace(builder, &[(x, y - h), (x + h, y), (x, y + h), (x - h, y)], true);
         }
         Marker::Triangle => {
             let (top, base, side) = (y - 1.2 * r, y + 0.8 * r, 1.1 * r);
-            trace(
-                builder,
-                &[(x, top), (x + side, base), (x - side, base)],
-                true,
-            );
+            trace(builder, &[(x, top), (x + side, base), (x - side, base)], true);
         }
         Marker::Cross => {
             let h = 0.9 * r;

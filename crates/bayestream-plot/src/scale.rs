@@ -18,28 +18,12 @@ impl Range {
     pub(crate) fn drawable(lo: f64, hi: f64, log: bool) -> Range {
         let (mut lo, mut hi) = if lo <= hi { (lo, hi) } else { (hi, lo) };
         if !lo.is_finite() || !hi.is_finite() {
-            return if log {
-                Range {
-                    lo: 0.1,
-                    hi: 10.0,
-                    log,
-                }
-            } else {
-                Range {
-                    lo: 0.0,
-                    hi: 1.0,
-                    log,
-                }
-            };
+            return if log { Range { lo: 0.1, hi: 10.0, log } } else { Range { lo: 0.0, hi: 1.0, log } };
         }
         (lo, hi) = (lo.clamp(-LARGEST, LARGEST), hi.clamp(-LARGEST, LARGEST));
         if log {
             hi = if hi > 0.0 { hi.max(SMALLEST) } else { 10.0 };
-            lo = if lo > 0.0 {
-                lo.max(SMALLEST / 10.0)
-            } else {
-                hi / 1e6
-            };
+            lo = if lo > 0.0 { lo.max(SMALLEST / 10.0) } else { hi / 1e6 };
             if hi / lo < 1.0 + 1e-9 {
                 (lo, hi) = (lo / 2.0, hi * 2.0);
             }
@@ -47,11 +31,7 @@ impl Range {
         }
         let magnitude = lo.abs().max(hi.abs());
         if magnitude < SMALLEST {
-            return Range {
-                lo: -1.0,
-                hi: 1.0,
-                log,
-            };
+            return Range { lo: -1.0, hi: 1.0, log };
         }
         // Closer values differ by little more than rounding: show them as one.
         if hi - lo < magnitude * 1e-11 {
@@ -65,10 +45,7 @@ impl Range {
     pub(crate) fn padded(self, below: f64, above: f64) -> Range {
         if self.log {
             let width = (self.hi / self.lo).ln();
-            let (lo, hi) = (
-                self.lo * (-width * below).exp(),
-                self.hi * (width * above).exp(),
-            );
+            let (lo, hi) = (self.lo * (-width * below).exp(), self.hi * (width * above).exp());
             Range::drawable(lo, hi, true)
         } else {
             let width = self.hi - self.lo;
@@ -95,21 +72,13 @@ impl Scale {
         if !value.is_finite() || (log && value <= 0.0) {
             return None;
         }
-        let share = if log {
-            (value / lo).ln() / (hi / lo).ln()
-        } else {
-            (value - lo) / (hi - lo)
-        };
+        let share = if log { (value / lo).ln() / (hi / lo).ln() } else { (value - lo) / (hi - lo) };
         Some(self.from + share.clamp(-1e6, 1e6) * (self.to - self.from))
     }
 
     /// The pixel where bars start: zero, or the low end when zero has no place on the axis.
     pub(crate) fn base_px(&self) -> f64 {
-        let base = if self.range.log {
-            self.range.lo
-        } else {
-            0.0f64.clamp(self.range.lo, self.range.hi)
-        };
+        let base = if self.range.log { self.range.lo } else { 0.0f64.clamp(self.range.lo, self.range.hi) };
         self.px(base).unwrap_or(self.from)
     }
 }
@@ -120,19 +89,7 @@ mod tests {
 
     #[test]
     fn every_range_is_drawable() {
-        let ends = [
-            0.0,
-            -0.0,
-            1.0,
-            -1.0,
-            1e-12,
-            1e12,
-            1e308,
-            -1e308,
-            5e-324,
-            f64::NAN,
-            f64::INFINITY,
-        ];
+        let ends = [0.0, -0.0, 1.0, -1.0, 1e-12, 1e12, 1e308, -1e308, 5e-324, f64::NAN, f64::INFINITY];
         for lo in ends {
             for hi in ends {
                 for log in [false, true] {
@@ -147,26 +104,10 @@ mod tests {
 
     #[test]
     fn values_land_in_proportion() {
-        let linear = Scale {
-            range: Range {
-                lo: 2.0,
-                hi: 6.0,
-                log: false,
-            },
-            from: 100.0,
-            to: 20.0,
-        };
+        let linear = Scale { range: Range { lo: 2.0, hi: 6.0, log: false }, from: 100.0, to: 20.0 };
         assert_eq!(linear.px(3.0), Some(80.0));
         assert_eq!(linear.px(f64::NAN), None);
-        let log = Scale {
-            range: Range {
-                lo: 1.0,
-                hi: 1e4,
-                log: true,
-            },
-            from: 0.0,
-            to: 200.0,
-        };
+        let log = Scale { range: Range { lo: 1.0, hi: 1e4, log: true }, from: 0.0, to: 200.0 };
         assert!((log.px(10.0).unwrap() - 50.0).abs() < 1e-9);
         assert_eq!(log.px(0.0), None);
         assert!(linear.px(f64::MAX).unwrap().is_finite());

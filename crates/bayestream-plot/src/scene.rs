@@ -30,12 +30,7 @@ impl Rect {
 
     /// The rectangle with `margin` more on each side.
     pub(crate) fn grown(&self, margin: f64) -> Rect {
-        Rect {
-            x: self.x - margin,
-            y: self.y - margin,
-            w: self.w + 2.0 * margin,
-            h: self.h + 2.0 * margin,
-        }
+        Rect { x: self.x - margin, y: self.y - margin, w: self.w + 2.0 * margin, h: self.h + 2.0 * margin }
     }
 
     pub(crate) fn contains(&self, (x, y): Point) -> bool {
@@ -71,12 +66,7 @@ pub(crate) struct Stroke {
 
 impl Stroke {
     pub(crate) fn new(paint: Paint, width: f64) -> Self {
-        Self {
-            paint,
-            width,
-            opacity: 1.0,
-            dash: Dash::Solid,
-        }
+        Self { paint, width, opacity: 1.0, dash: Dash::Solid }
     }
 }
 
@@ -88,10 +78,7 @@ pub(crate) struct Fill {
 
 impl Fill {
     pub(crate) fn solid(paint: Paint) -> Self {
-        Self {
-            paint,
-            opacity: 1.0,
-        }
+        Self { paint, opacity: 1.0 }
     }
 }
 
@@ -119,16 +106,7 @@ pub(crate) struct Text {
 
 impl Text {
     pub(crate) fn new(at: Point, text: impl Into<String>, size: f64, paint: Paint) -> Self {
-        Self {
-            at,
-            text: text.into(),
-            size,
-            bold: false,
-            anchor: Anchor::Start,
-            paint,
-            upward: false,
-            halo: false,
-        }
+        Self { at, text: text.into(), size, bold: false, anchor: Anchor::Start, paint, upward: false, halo: false }
     }
 
     pub(crate) fn anchored(mut self, anchor: Anchor) -> Self {
@@ -164,21 +142,8 @@ impl Dots {
     /// path per marker would make large files. With a few sheets density still shows.
     pub(crate) fn sheets(&self) -> Vec<Vec<Point>> {
         const N_SHEETS: usize = 24;
-        let n_sheets = if self.opacity < 1.0 {
-            N_SHEETS.min(self.centers.len())
-        } else {
-            1
-        };
-        (0..n_sheets)
-            .map(|sheet| {
-                self.centers
-                    .iter()
-                    .copied()
-                    .skip(sheet)
-                    .step_by(n_sheets)
-                    .collect()
-            })
-            .collect()
+        let n_sheets = if self.opacity < 1.0 { N_SHEETS.min(self.centers.len()) } else { 1 };
+        (0..n_sheets).map(|sheet| self.centers.iter().copied().skip(sheet).step_by(n_sheets).collect()).collect()
     }
 }
 

@@ -34,21 +34,9 @@ impl Pen<'_> {
                 continue;
             }
             let (left, right) = (left.max(area.x - 20.0), right.min(area.right() + 20.0));
-            let bar = Rect {
-                x: left,
-                y: y - thickness / 2.0,
-                w: (right - left).max(1.5),
-                h: thickness,
-            };
-            let fill = Fill {
-                paint: Paint::Series(span.color),
-                opacity: 1.0,
-            };
-            bars.push(Shape::Box {
-                area: bar,
-                radius: thickness * 0.2,
-                fill,
-            });
+            let bar = Rect { x: left, y: y - thickness / 2.0, w: (right - left).max(1.5), h: thickness };
+            let fill = Fill { paint: Paint::Series(span.color), opacity: 1.0 };
+            bars.push(Shape::Box { area: bar, radius: thickness * 0.2, fill });
             if !span.label.is_empty() && lane >= LABEL_SIZE {
                 labels.push(Shape::Text(self.span_label(&span.label, left, right, y)));
             }
@@ -68,8 +56,6 @@ impl Pen<'_> {
         } else {
             (left.max(area.x) + 5.0, Anchor::Start)
         };
-        Text::new((x, baseline), label, LABEL_SIZE, Paint::Ink)
-            .anchored(anchor)
-            .with_halo()
+        Text::new((x, baseline), label, LABEL_SIZE, Paint::Ink).anchored(anchor).with_halo()
     }
 }

@@ -55,11 +55,7 @@ fn fill_attributes(fill: Option<&Fill>) -> String {
     let Some(fill) = fill else {
         return " fill=\"none\"".to_string();
     };
-    let mut out = format!(
-        " class=\"f-{}\" fill=\"{}\"",
-        fill.paint.name(),
-        fill.paint.hex()
-    );
+    let mut out = format!(" class=\"f-{}\" fill=\"{}\"", fill.paint.name(), fill.paint.hex());
     if fill.opacity < 1.0 {
         let _ = write!(out, " fill-opacity=\"{}\"", Number(fill.opacity));
     }
@@ -67,11 +63,7 @@ fn fill_attributes(fill: Option<&Fill>) -> String {
 }
 
 fn stroke_attributes(stroke: &Stroke) -> String {
-    let mut out = format!(
-        " stroke=\"{}\" stroke-width=\"{}\"",
-        stroke.paint.hex(),
-        Number(stroke.width)
-    );
+    let mut out = format!(" stroke=\"{}\" stroke-width=\"{}\"", stroke.paint.hex(), Number(stroke.width));
     if stroke.opacity < 1.0 {
         let _ = write!(out, " stroke-opacity=\"{}\"", Number(stroke.opacity));
     }
@@ -109,11 +101,7 @@ fn write_shapes(out: &mut String, shapes: &[Shape]) {
                     "<path class=\"s-{name}\" fill=\"none\"{look} stroke-linejoin=\"round\" d=\"{path}\"/>"
                 );
             }
-            Shape::Polygon {
-                corners,
-                fill,
-                stroke,
-            } => write_polygon(out, corners, fill, stroke),
+            Shape::Polygon { corners, fill, stroke } => write_polygon(out, corners, fill, stroke),
             Shape::Box { area, radius, fill } => {
                 let rounded = match *radius > 0.0 {
                     true => format!(" rx=\"{}\"", Number(*radius)),
@@ -133,26 +121,14 @@ fn write_shapes(out: &mut String, shapes: &[Shape]) {
             Shape::Text(text) => write_text(out, text),
             Shape::Raster(raster) => write_raster(out, raster),
             Shape::Clip { area, shapes } => {
-                let (x, y, w, h) = (
-                    Number(area.x),
-                    Number(area.y),
-                    Number(area.w),
-                    Number(area.h),
-                );
-                let _ = writeln!(
-                    out,
-                    "<svg x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" viewBox=\"{x} {y} {w} {h}\">"
-                );
+                let (x, y, w, h) = (Number(area.x), Number(area.y), Number(area.w), Number(area.h));
+                let _ =
+                    writeln!(out, "<svg x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" viewBox=\"{x} {y} {w} {h}\">");
                 write_shapes(out, shapes);
                 out.push_str("</svg>\n");
             }
             Shape::Shift { by, shapes } => {
-                let _ = writeln!(
-                    out,
-                    "<g transform=\"translate({} {})\">",
-                    Number(by.0),
-                    Number(by.1)
-                );
+                let _ = writeln!(out, "<g transform=\"translate({} {})\">", Number(by.0), Number(by.1));
                 write_shapes(out, shapes);
                 out.push_str("</g>\n");
             }
@@ -160,12 +136,7 @@ fn write_shapes(out: &mut String, shapes: &[Shape]) {
     }
 }
 
-fn write_polygon(
-    out: &mut String,
-    corners: &[Point],
-    fill: &Option<Fill>,
-    stroke: &Option<Stroke>,
-) {
+fn write_polygon(out: &mut String, corners: &[Point], fill: &Option<Fill>, stroke: &Option<Stroke>) {
     let mut path = String::new();
     write_run(&mut path, corners, true, 2);
     let mut classes: Vec<String> = Vec::new();
@@ -173,12 +144,7 @@ fn write_polygon(
     match fill {
         Some(fill) => {
             classes.push(format!("f-{}", fill.paint.name()));
-            let _ = write!(
-                look,
-                " fill=\"{}\" fill-opacity=\"{}\"",
-                fill.paint.hex(),
-                Number(fill.opacity)
-            );
+            let _ = write!(look, " fill=\"{}\" fill-opacity=\"{}\"", fill.paint.hex(), Number(fill.opacity));
         }
         None => look.push_str(" fill=\"none\""),
     }
@@ -186,38 +152,22 @@ fn write_polygon(
         classes.push(format!("s-{}", stroke.paint.name()));
         look.push_str(&stroke_attributes(stroke));
     }
-    let _ = writeln!(
-        out,
-        "<path class=\"{}\"{look} d=\"{path}\"/>",
-        classes.join(" ")
-    );
+    let _ = writeln!(out, "<path class=\"{}\"{look} d=\"{path}\"/>", classes.join(" "));
 }
 
 fn write_dots(out: &mut String, dots: &Dots) {
-    let decimals = if dots.centers.len() > MANY_POINTS {
-        1
-    } else {
-        2
-    };
+    let decimals = if dots.centers.len() > MANY_POINTS { 1 } else { 2 };
     let stroke = |width: f64| {
-        let stroke = Stroke {
-            opacity: dots.opacity,
-            ..Stroke::new(dots.paint, width)
-        };
-        format!(
-            " class=\"s-{}\" fill=\"none\"{}",
-            dots.paint.name(),
-            stroke_attributes(&stroke)
-        )
+        let stroke = Stroke { opacity: dots.opacity, ..Stroke::new(dots.paint, width) };
+        format!(" class=\"s-{}\" fill=\"none\"{}", dots.paint.name(), stroke_attributes(&stroke))
     };
     let look = match dots.marker {
         // A line of no length with round ends is a disc: the shortest way to write one.
         Marker::Circle => stroke(2.0 * dots.radius) + " stroke-linecap=\"round\"",
         Marker::Cross | Marker::Plus | Marker::Ring => stroke(dots.line_width()),
-        Marker::Square | Marker::Diamond | Marker::Triangle => fill_attributes(Some(&Fill {
-            paint: dots.paint,
-            opacity: dots.opacity,
-        })),
+        Marker::Square | Marker::Diamond | Marker::Triangle => {
+            fill_attributes(Some(&Fill { paint: dots.paint, opacity: dots.opacity }))
+        }
     };
     let outline = relative_outline(dots.marker, dots.radius);
     for sheet in dots.sheets() {

@@ -16,11 +16,7 @@ pub(crate) struct Font(Face<'static>);
 
 impl Font {
     pub(crate) fn load(bold: bool) -> Option<Self> {
-        let bytes = if bold {
-            notosans::BOLD_TTF
-        } else {
-            notosans::REGULAR_TTF
-        };
+        let bytes = if bold { notosans::BOLD_TTF } else { notosans::REGULAR_TTF };
         Face::parse(bytes, 0).ok().map(Font)
     }
 
@@ -85,18 +81,10 @@ pub(crate) fn shorten(text: &str, size: f64, max_width: f64) -> String {
     }
     let letters: Vec<char> = text.chars().collect();
     let fits = |n: usize| {
-        let candidate: String = letters[..n]
-            .iter()
-            .collect::<String>()
-            .trim_end()
-            .to_string()
-            + "…";
+        let candidate: String = letters[..n].iter().collect::<String>().trim_end().to_string() + "…";
         (width(&candidate, size, false) <= max_width).then_some(candidate)
     };
-    (1..letters.len())
-        .rev()
-        .find_map(fits)
-        .unwrap_or_else(|| "…".to_string())
+    (1..letters.len()).rev().find_map(fits).unwrap_or_else(|| "…".to_string())
 }
 
 /// Breaks text at spaces into lines no wider than `max_width`, as far as words allow.
@@ -105,11 +93,7 @@ pub(crate) fn wrap(text: &str, size: f64, bold: bool, max_width: f64) -> Vec<Str
     for paragraph in text.lines() {
         let mut line = String::new();
         for word in paragraph.split_whitespace() {
-            let longer = if line.is_empty() {
-                word.to_string()
-            } else {
-                format!("{line} {word}")
-            };
+            let longer = if line.is_empty() { word.to_string() } else { format!("{line} {word}") };
             if !line.is_empty() && width(&longer, size, bold) > max_width {
                 lines.push(std::mem::replace(&mut line, word.to_string()));
             } else {

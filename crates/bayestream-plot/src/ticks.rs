@@ -28,18 +28,11 @@ impl Step {
             l if l < 7.08 => (5.0, 0),
             _ => (1.0, 1),
         };
-        Step {
-            digit,
-            power: power + carry,
-        }
+        Step { digit, power: power + carry }
     }
 
     fn times(self, n: f64) -> f64 {
-        if self.power >= 0 {
-            n * self.digit * pow10(self.power)
-        } else {
-            n * self.digit / pow10(-self.power)
-        }
+        if self.power >= 0 { n * self.digit * pow10(self.power) } else { n * self.digit / pow10(-self.power) }
     }
 }
 
@@ -56,57 +49,33 @@ pub(crate) fn linear(lo: f64, hi: f64, wanted: usize) -> Ticks {
     let indices: Vec<f64> = (0..n).map(|i| first + i as f64).collect();
     let values: Vec<f64> = indices.iter().map(|&i| step.times(i)).collect();
     let (labels, common) = label_linear(step, &indices);
-    Ticks {
-        values,
-        labels,
-        common,
-    }
+    Ticks { values, labels, common }
 }
 
 /// Labels of multiples of a step; very large, very small and very long numbers share a common part.
 fn label_linear(step: Step, indices: &[f64]) -> (Vec<String>, Option<String>) {
     let largest = indices.iter().fold(0.0f64, |m, i| m.max(i.abs()));
     // Beyond six digits labels say how far they are from the first tick.
-    let offset = if largest * step.digit >= 1e6 {
-        indices.first().copied()
-    } else {
-        None
-    };
+    let offset = if largest * step.digit >= 1e6 { indices.first().copied() } else { None };
     let shown: Vec<f64> = indices.iter().map(|i| i - offset.unwrap_or(0.0)).collect();
     let largest_shown = shown.iter().fold(0.0f64, |m, i| m.max(i.abs()));
     let magnitude = step.times(largest_shown);
-    let power = if magnitude >= 1e6 || (magnitude > 0.0 && magnitude < 1e-3) {
-        magnitude.log10().floor() as i32
-    } else {
-        0
-    };
-    let scaled = Step {
-        digit: step.digit,
-        power: step.power - power,
-    };
+    let power =
+        if magnitude >= 1e6 || (magnitude > 0.0 && magnitude < 1e-3) { magnitude.log10().floor() as i32 } else { 0 };
+    let scaled = Step { digit: step.digit, power: step.power - power };
     let decimals = (-scaled.power).max(0) as usize;
     // Four digits read well without commas, unless longer neighbours have them.
     let grouped = scaled.times(largest_shown) >= 1e4;
-    let labels = shown
-        .iter()
-        .map(|&i| plain(scaled.times(i), decimals, grouped))
-        .collect();
+    let labels = shown.iter().map(|&i| plain(scaled.times(i), decimals, grouped)).collect();
     let mut common = String::new();
     if power != 0 {
         common.push_str(&format!("×10{}", superscript(power)));
     }
     if let Some(first) = offset {
         let digits = (-step.power).max(0) as usize;
-        let (sign, value) = if first < 0.0 {
-            ('−', -first)
-        } else {
-            ('+', first)
-        };
+        let (sign, value) = if first < 0.0 { ('−', -first) } else { ('+', first) };
         let gap = if common.is_empty() { "" } else { " " };
-        common.push_str(&format!(
-            "{gap}{sign} {}",
-            plain(step.times(value), digits.min(20), true)
-        ));
+        common.push_str(&format!("{gap}{sign} {}", plain(step.times(value), digits.min(20), true)));
     }
     (labels, (!common.is_empty()).then_some(common))
 }
@@ -118,10 +87,7 @@ pub(crate) fn logarithmic(lo: f64, hi: f64, wanted: usize) -> Ticks {
     let n_decades = last - first + 1;
     let values: Vec<f64> = if n_decades >= 3 || (n_decades == 2 && wanted < 4) {
         let every = (n_decades as usize).div_ceil(wanted.max(1)) as i32;
-        (first..=last)
-            .filter(|p| p.rem_euclid(every) == 0)
-            .map(pow10)
-            .collect()
+        (first..=last).filter(|p| p.rem_euclid(every) == 0).map(pow10).collect()
     } else {
         let within = |v: &f64| *v >= lo * (1.0 - 1e-9) && *v <= hi * (1.0 + 1e-9);
         let decades = (first - 1)..=last;
@@ -134,15 +100,8 @@ pub(crate) fn logarithmic(lo: f64, hi: f64, wanted: usize) -> Ticks {
     };
     let (least, most) = (values.first().copied(), values.last().copied());
     let readable = least.is_some_and(|v| v > 0.9e-3) && most.is_some_and(|v| v < 1.1e6);
-    let labels = values
-        .iter()
-        .map(|&v| if readable { number(v) } else { power_label(v) })
-        .collect();
-    Ticks {
-        values,
-        labels,
-        common: None,
-    }
+    let labels = values.iter().map(|&v| if readable { number(v) } else { power_label(v) }).collect();
+    Ticks { values, labels, common: None }
 }
 
 fn power_label(value: f64) -> String {
@@ -153,11 +112,7 @@ fn power_label(value: f64) -> String {
         1 => "10".to_string(),
         _ => format!("10{}", superscript(power)),
     };
-    if digit == 1.0 {
-        tens
-    } else {
-        format!("{digit}×{tens}")
-    }
+    if digit == 1.0 { tens } else { format!("{digit}×{tens}") }
 }
 
 /// A single value for people: about four significant digits, thousands grouped.
@@ -223,18 +178,12 @@ mod tests {
     fn steps_are_one_two_five() {
         assert_eq!(linear(0.0, 10.0, 5).labels, ["0", "2", "4", "6", "8", "10"]);
         assert_eq!(linear(-1.3, 0.9, 5).labels, ["−1.0", "−0.5", "0.0", "0.5"]);
-        assert_eq!(
-            linear(0.0, 50_000.0, 5).labels,
-            ["0", "10,000", "20,000", "30,000", "40,000", "50,000"]
-        );
+        assert_eq!(linear(0.0, 50_000.0, 5).labels, ["0", "10,000", "20,000", "30,000", "40,000", "50,000"]);
     }
 
     #[test]
     fn thousands_are_grouped_for_the_whole_axis_or_not_at_all() {
-        assert_eq!(
-            linear(0.0, 2000.0, 4).labels,
-            ["0", "500", "1000", "1500", "2000"]
-        );
+        assert_eq!(linear(0.0, 2000.0, 4).labels, ["0", "500", "1000", "1500", "2000"]);
         assert_eq!(linear(0.0, 10_000.0, 2).labels, ["0", "5,000", "10,000"]);
     }
 
@@ -257,23 +206,12 @@ mod tests {
 
     #[test]
     fn ticks_stay_inside_the_range_and_few() {
-        for (lo, hi) in [
-            (3.1, 97.2),
-            (-5e-9, 2e-10),
-            (1e12, 3e12),
-            (-7.0, -6.9),
-            (0.0, 1e300),
-        ] {
+        for (lo, hi) in [(3.1, 97.2), (-5e-9, 2e-10), (1e12, 3e12), (-7.0, -6.9), (0.0, 1e300)] {
             for wanted in 1..12 {
                 let ticks = linear(lo, hi, wanted);
                 // Ticks may stick out by the millionth of a step that rounding is allowed.
                 let slack = (hi - lo) * 1e-5;
-                assert!(
-                    ticks
-                        .values
-                        .iter()
-                        .all(|v| *v >= lo - slack && *v <= hi + slack)
-                );
+                assert!(ticks.values.iter().all(|v| *v >= lo - slack && *v <= hi + slack));
                 assert!(ticks.values.len() <= 2 * wanted + 2);
                 assert_eq!(ticks.values.len(), ticks.labels.len());
             }
@@ -282,10 +220,7 @@ mod tests {
 
     #[test]
     fn log_ticks_are_decades_or_one_two_five() {
-        assert_eq!(
-            logarithmic(1.0, 1000.0, 5).labels,
-            ["1", "10", "100", "1,000"]
-        );
+        assert_eq!(logarithmic(1.0, 1000.0, 5).labels, ["1", "10", "100", "1,000"]);
         assert_eq!(logarithmic(3.0, 60.0, 5).labels, ["5", "10", "20", "50"]);
         assert_eq!(logarithmic(1e-9, 1e-3, 7).labels[0], "10⁻⁹");
         assert!(logarithmic(1e-300, 1e300, 6).values.len() <= 7);

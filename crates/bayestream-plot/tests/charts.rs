@@ -1,8 +1,6 @@
 //! Laws every chart obeys: well-formed, deterministic, never a panic, nothing outside the file.
 
-use bayestream_plot::{
-    Chart, MarkStyle, Marker, Page, PlotError, Span, Style, grid, palette, palette_len,
-};
+use bayestream_plot::{Chart, MarkStyle, Marker, Page, PlotError, Span, Style, grid, palette, palette_len};
 
 /// Series that are hard to draw.
 fn hard_series() -> Vec<(&'static str, Vec<(f64, f64)>)> {
@@ -16,30 +14,10 @@ fn hard_series() -> Vec<(&'static str, Vec<(f64, f64)>)> {
         ("tiny", vec![(1e-12, -2e-12), (3e-12, 4e-12)]),
         ("huge", vec![(-1e12, 3e12), (2e12, 9e12)]),
         ("mixed", vec![(1e-12, 1e12), (1e12, 1e-12)]),
-        (
-            "limits",
-            vec![
-                (f64::MAX, f64::MIN),
-                (f64::MIN, f64::MAX),
-                (5e-324, -5e-324),
-            ],
-        ),
+        ("limits", vec![(f64::MAX, f64::MIN), (f64::MIN, f64::MAX), (5e-324, -5e-324)]),
         ("narrow", vec![(1e15, 1.0), (1e15 + 1.0, 1.0 + 1e-15)]),
-        (
-            "not finite",
-            vec![(nan, nan), (f64::INFINITY, 1.0), (1.0, f64::NEG_INFINITY)],
-        ),
-        (
-            "gaps",
-            vec![
-                (0.0, 1.0),
-                (1.0, nan),
-                (2.0, 3.0),
-                (nan, 3.0),
-                (4.0, 5.0),
-                (5.0, 6.0),
-            ],
-        ),
+        ("not finite", vec![(nan, nan), (f64::INFINITY, 1.0), (1.0, f64::NEG_INFINITY)]),
+        ("gaps", vec![(0.0, 1.0), (1.0, nan), (2.0, 3.0), (nan, 3.0), (4.0, 5.0), (5.0, 6.0)]),
         ("negative", vec![(-3.0, -8.0), (-2.0, -9.0)]),
     ]
 }
@@ -49,29 +27,14 @@ fn all_layers(points: &[(f64, f64)]) -> Chart {
     let edges: Vec<_> = points.iter().map(|&(x, y)| (x, y, x)).collect();
     let ends: Vec<_> = points.iter().map(|&p| (p, (p.1, p.0))).collect();
     let marks: Vec<_> = points.iter().map(|p| (p.0, "event <&>")).collect();
-    let span = |&(from, to): &(f64, f64)| Span {
-        y: to,
-        from,
-        to,
-        color: 17,
-        label: "life".into(),
-    };
+    let span = |&(from, to): &(f64, f64)| Span { y: to, from, to, color: 17, label: "life".into() };
     let spans: Vec<Span> = points.iter().map(span).collect();
     let values: Vec<f64> = points.iter().map(|p| p.1).collect();
     let style = Style::default().with_marker(Marker::Diamond);
     let mut chart = Chart::new("Title").note("Note").x_label("x").y_label("y");
-    chart = chart
-        .line("line", points)
-        .dashed()
-        .step("step", points)
-        .points("dots", points, style);
-    chart = chart
-        .band("band", &edges)
-        .whiskers("whiskers", &edges)
-        .segments("segments", &ends);
-    chart = chart
-        .columns("columns", &edges)
-        .histogram("histogram", &values, 7);
+    chart = chart.line("line", points).dashed().step("step", points).points("dots", points, style);
+    chart = chart.band("band", &edges).whiskers("whiskers", &edges).segments("segments", &ends);
+    chart = chart.columns("columns", &edges).histogram("histogram", &values, 7);
     chart = chart.marks(&marks, MarkStyle::default()).spans(&spans);
     for &(x, y) in points {
         chart = chart.ellipse((x, y), [[x, 0.1], [0.1, y]], 2.0, 3, Some("e"));
@@ -85,14 +48,8 @@ fn assert_well_formed(svg: &str) {
     for node in document.descendants() {
         for attribute in node.attributes() {
             let value = attribute.value();
-            let numeric = matches!(
-                attribute.name(),
-                "d" | "x" | "y" | "width" | "height" | "viewBox"
-            );
-            assert!(
-                !numeric || !value.contains("NaN") && !value.contains("inf"),
-                "{value}"
-            );
+            let numeric = matches!(attribute.name(), "d" | "x" | "y" | "width" | "height" | "viewBox");
+            assert!(!numeric || !value.contains("NaN") && !value.contains("inf"), "{value}");
         }
     }
 }
@@ -121,9 +78,7 @@ fn hard_numbers_give_well_formed_pictures() {
         for (ix, variant) in variants.iter().enumerate() {
             let svg = variant.to_svg();
             assert_well_formed(&svg);
-            let png = variant
-                .to_png(0.5)
-                .unwrap_or_else(|e| panic!("{name} {ix}: {e}"));
+            let png = variant.to_png(0.5).unwrap_or_else(|e| panic!("{name} {ix}: {e}"));
             assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
         }
     }
@@ -132,30 +87,10 @@ fn hard_numbers_give_well_formed_pictures() {
 #[test]
 fn a_chart_without_data_says_so() {
     assert!(Chart::new("empty").to_svg().contains(">no data</text>"));
-    assert!(
-        Chart::new("empty")
-            .line("a", &[(f64::NAN, 1.0)])
-            .to_svg()
-            .contains(">no data</text>")
-    );
-    assert!(
-        Chart::new("empty")
-            .bars::<&str>("a", &[])
-            .to_svg()
-            .contains(">no data</text>")
-    );
-    assert!(
-        !Chart::new("full")
-            .line("a", &[(2.0, 1.0)])
-            .to_svg()
-            .contains("no data")
-    );
-    assert!(
-        !Chart::new("full")
-            .marks(&[(2.0, "m")], MarkStyle::default())
-            .to_svg()
-            .contains("no data")
-    );
+    assert!(Chart::new("empty").line("a", &[(f64::NAN, 1.0)]).to_svg().contains(">no data</text>"));
+    assert!(Chart::new("empty").bars::<&str>("a", &[]).to_svg().contains(">no data</text>"));
+    assert!(!Chart::new("full").line("a", &[(2.0, 1.0)]).to_svg().contains("no data"));
+    assert!(!Chart::new("full").marks(&[(2.0, "m")], MarkStyle::default()).to_svg().contains("no data"));
 }
 
 #[test]
@@ -171,10 +106,7 @@ fn the_same_chart_gives_the_same_bytes() {
 fn coordinates_have_at_most_two_decimals() {
     let svg = all_layers(&[(1.0 / 3.0, 2.0 / 7.0), (5.0 / 7.0, 1.1)]).to_svg();
     for (at, _) in svg.match_indices('.') {
-        let digits = svg[at + 1..]
-            .chars()
-            .take_while(char::is_ascii_digit)
-            .count();
+        let digits = svg[at + 1..].chars().take_while(char::is_ascii_digit).count();
         assert!(digits <= 2, "{}", &svg[at.saturating_sub(20)..at + 10]);
     }
 }
@@ -206,17 +138,10 @@ fn text_is_escaped() {
 #[test]
 fn large_clouds_stay_small_files() {
     // A low-discrepancy sequence fills the square without a generator.
-    let point = |i: u32| {
-        (
-            (f64::from(i) * 0.754877666).fract(),
-            (f64::from(i) * 0.569840296).fract(),
-        )
-    };
+    let point = |i: u32| ((f64::from(i) * 0.754877666).fract(), (f64::from(i) * 0.569840296).fract());
     let points: Vec<(f64, f64)> = (0..200_000).map(point).collect();
     for marker in [Marker::Circle, Marker::Ring] {
-        let svg = Chart::new("")
-            .points("", &points, Style::cloud().with_marker(marker))
-            .to_svg();
+        let svg = Chart::new("").points("", &points, Style::cloud().with_marker(marker)).to_svg();
         assert!(svg.len() < 1_000_000, "{marker:?}: {}", svg.len());
         assert_well_formed(&svg);
     }
@@ -226,9 +151,7 @@ fn large_clouds_stay_small_files() {
 
 #[test]
 fn fifty_thousand_points_are_all_drawn() {
-    let points: Vec<(f64, f64)> = (0..50_000)
-        .map(|i| (f64::from(i), f64::from(i % 97)))
-        .collect();
+    let points: Vec<(f64, f64)> = (0..50_000).map(|i| (f64::from(i), f64::from(i % 97))).collect();
     let svg = Chart::new("").points("", &points, Style::cloud()).to_svg();
     assert_eq!(svg.matches("h0").count(), 50_000);
     assert!(svg.len() < 1_000_000, "{}", svg.len());
@@ -236,9 +159,7 @@ fn fifty_thousand_points_are_all_drawn() {
 
 #[test]
 fn png_has_the_size_asked_for() {
-    let chart = Chart::new("size")
-        .size(300.0, 200.0)
-        .line("", &[(0.0, 1.0), (1.0, 2.0)]);
+    let chart = Chart::new("size").size(300.0, 200.0).line("", &[(0.0, 1.0), (1.0, 2.0)]);
     let png = chart.to_png(1.5).expect("a small chart fits into memory");
     assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
     // Width and height follow the signature, the length and the name of the first chunk.
@@ -258,11 +179,7 @@ fn impossible_scales_are_errors() {
 
 #[test]
 fn a_grid_holds_all_panels() {
-    let panel = |name: &str| {
-        Chart::new(name)
-            .size(200.0, 150.0)
-            .line("", &[(0.0, 1.0), (1.0, 2.0)])
-    };
+    let panel = |name: &str| Chart::new(name).size(200.0, 150.0).line("", &[(0.0, 1.0), (1.0, 2.0)]);
     let panels: Vec<Chart> = ["a", "b", "c", "d", "e"].map(panel).to_vec();
     for columns in [0, 1, 2, 3, 9] {
         let figure = grid(&panels, columns);
@@ -278,12 +195,7 @@ fn a_grid_holds_all_panels() {
 #[test]
 fn images_need_as_many_values_as_pixels() {
     let gray = [0.0, 0.5, 1.0, f64::NAN, -2.0, 7.0];
-    assert!(
-        Chart::new("")
-            .image(3, 2, &gray)
-            .to_svg()
-            .contains("data:image/png;base64,")
-    );
+    assert!(Chart::new("").image(3, 2, &gray).to_svg().contains("data:image/png;base64,"));
     for (w, h) in [(2, 2), (0, 0), (usize::MAX, 2), (6, 0)] {
         let chart = Chart::new("").image(w, h, &gray);
         assert!(chart.to_svg().contains("no data"));
@@ -297,23 +209,15 @@ fn a_page_needs_nothing_else() {
     let html = Page::new("Report")
         .lead("Everything in one file.")
         .section("Charts", "First paragraph.\n\nSecond paragraph.")
-        .chart(
-            all_layers(&[(1.0, 2.0), (3.0, 5.0)]).image(2, 1, &[0.0, 1.0]),
-            "caption",
-        )
+        .chart(all_layers(&[(1.0, 2.0), (3.0, 5.0)]).image(2, 1, &[0.0, 1.0]), "caption")
         .chart(grid(&[Chart::new("a"), Chart::new("b")], 2), "")
         .table(&["name", "value"], &[["a", "−1.5"], ["b", "12,000"]])
         .to_html();
     let namespace = "xmlns=\"http://www.w3.org/2000/svg\"";
     let rest = html.replace(namespace, "");
-    for outside in [
-        "http:", "https:", "//", "src=", "@import", "url(", "<script", "<link",
-    ] {
+    for outside in ["http:", "https:", "//", "src=", "@import", "url(", "<script", "<link"] {
         // Base64 text may hold slashes; it is not a reference.
-        let found = rest
-            .match_indices(outside)
-            .filter(|(at, _)| !inside_data(&rest, *at))
-            .count();
+        let found = rest.match_indices(outside).filter(|(at, _)| !inside_data(&rest, *at)).count();
         assert_eq!(found, 0, "{outside}");
     }
     for (at, _) in rest.match_indices("href=\"") {
@@ -322,10 +226,7 @@ fn a_page_needs_nothing_else() {
     assert!(html.contains("prefers-color-scheme: dark"));
     assert_eq!(html.matches("<p>").count(), 2);
     assert!(html.contains("<td class=\"number\">12,000</td>"));
-    assert!(
-        !html.contains(" id=\""),
-        "ids of several charts would clash"
-    );
+    assert!(!html.contains(" id=\""), "ids of several charts would clash");
 }
 
 /// Whether a position lies in the text of an embedded picture.

@@ -7,6 +7,7 @@ mod inspect;
 mod merge;
 mod models;
 mod plot;
+mod reproduce;
 mod sample;
 mod score;
 mod watch;
@@ -35,6 +36,8 @@ pub enum Command {
     Plot(plot::PlotArgs),
     /// Make the papers' synthetic data, with the true model beside it.
     Generate(generate::GenerateArgs),
+    /// Run a paper's experiment again.
+    Reproduce(reproduce::ReproduceArgs),
     /// List every kind of model.
     Models(models::ModelsArgs),
 }
@@ -52,6 +55,7 @@ impl Command {
             Command::Sample(args) => sample::run(args),
             Command::Plot(args) => plot::run(args),
             Command::Generate(args) => generate::run(args),
+            Command::Reproduce(args) => reproduce::run(args),
             Command::Models(args) => models::run(args),
         }
     }

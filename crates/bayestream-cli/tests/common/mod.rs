@@ -161,6 +161,18 @@ impl Live {
         line
     }
 
+    /// Waits until the process would catch an interrupt rather than die of it.
+    #[cfg(target_os = "linux")]
+    pub fn wait_for_handler(&self) {
+        const SIGINT_BIT: u64 = 1 << 1;
+        let status = format!("/proc/{}/status", self.child.id());
+        wait_until(|| {
+            let text = fs::read_to_string(&status).unwrap();
+            let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+            u64::from_str_radix(caught.trim(), 16).unwrap() & SIGINT_BIT != 0
+        });
+    }
+
     /// Sends a signal by its name.
     pub fn signal(&self, name: &str) {
         let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();

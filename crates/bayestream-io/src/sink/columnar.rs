@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{
-    BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder,
-};
+use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -46,40 +44,25 @@ enum Builder {
 }
 
 impl ColumnarTable {
-    pub(super) fn parquet(
-        target: Target,
-        columns: &[OutColumn],
-    ) -> Result<ColumnarTable, OutputError> {
+    pub(super) fn parquet(target: Target, columns: &[OutColumn]) -> Result<ColumnarTable, OutputError> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
             .build();
         ColumnarTable::start(target, columns, |target, schema| {
-            ArrowWriter::try_new(target, schema, Some(properties))
-                .map(Writer::Parquet)
-                .map_err(Failure::from)
+            ArrowWriter::try_new(target, schema, Some(properties)).map(Writer::Parquet).map_err(Failure::from)
         })
     }
 
-    pub(super) fn arrow_file(
-        target: Target,
-        columns: &[OutColumn],
-    ) -> Result<ColumnarTable, OutputError> {
+    pub(super) fn arrow_file(target: Target, columns: &[OutColumn]) -> Result<ColumnarTable, OutputError> {
         ColumnarTable::start(target, columns, |target, schema| {
-            FileWriter::try_new(target, &schema)
-                .map(Writer::ArrowFile)
-                .map_err(Failure::from)
+            FileWriter::try_new(target, &schema).map(Writer::ArrowFile).map_err(Failure::from)
         })
     }
 
-    pub(super) fn arrow_stream(
-        target: Target,
-        columns: &[OutColumn],
-    ) -> Result<ColumnarTable, OutputError> {
+    pub(super) fn arrow_stream(target: Target, columns: &[OutColumn]) -> Result<ColumnarTable, OutputError> {
         ColumnarTable::start(target, columns, |target, schema| {
-            StreamWriter::try_new(target, &schema)
-                .map(Writer::ArrowStream)
-                .map_err(Failure::from)
+            StreamWriter::try_new(target, &schema).map(Writer::ArrowStream).map_err(Failure::from)
         })
     }
 
@@ -88,24 +71,13 @@ impl ColumnarTable {
         columns: &[OutColumn],
         open: impl FnOnce(Target, SchemaRef) -> Result<Writer, Failure>,
     ) -> Result<ColumnarTable, OutputError> {
-        let fields: Vec<Field> = columns
-            .iter()
-            .map(|column| Field::new(&column.name, data_type(column.kind), true))
-            .collect();
+        let fields: Vec<Field> =
+            columns.iter().map(|column| Field::new(&column.name, data_type(column.kind), true)).collect();
         let schema = Arc::new(Schema::new(fields));
         let name = target.name.clone();
         let writer = open(target, Arc::clone(&schema)).map_err(|failure| failure.at(&name))?;
-        let builders = columns
-            .iter()
-            .map(|column| Builder::new(column.kind))
-            .collect();
-        Ok(ColumnarTable {
-            name,
-            schema,
-            builders,
-            n_rows: 0,
-            writer,
-        })
+        let builders = columns.iter().map(|column| Builder::new(column.kind)).collect();
+        Ok(ColumnarTable { name, schema, builders, n_rows: 0, writer })
     }
 
     pub(super) fn write_row(&mut self, cells: &[Cell<'_>]) -> Result<(), OutputError> {
@@ -113,11 +85,7 @@ impl ColumnarTable {
             builder.push(cell);
         }
         self.n_rows += 1;
-        if self.n_rows == BLOCK_ROWS {
-            self.write_block()
-        } else {
-            Ok(())
-        }
+        if self.n_rows == BLOCK_ROWS { self.write_block() } else { Ok(()) }
     }
 
     fn write_block(&mut self) -> Result<(), OutputError> {
@@ -126,13 +94,13 @@ impl ColumnarTable {
         }
         self.n_rows = 0;
         let arrays = self.builders.iter_mut().map(Builder::finish).collect();
-        let written = RecordBatch::try_new(Arc::clone(&self.schema), arrays)
-            .map_err(Failure::from)
-            .and_then(|block| match &mut self.writer {
+        let written = RecordBatch::try_new(Arc::clone(&self.schema), arrays).map_err(Failure::from).and_then(|block| {
+            match &mut self.writer {
                 Writer::Parquet(writer) => writer.write(&block).map_err(Failure::from),
                 Writer::ArrowFile(writer) => writer.write(&block).map_err(Failure::from),
                 Writer::ArrowStream(writer) => writer.write(&block).map_err(Failure::from),
-            });
+            }
+        });
         written.map_err(|failure| failure.at(&self.name))
     }
 
@@ -154,14 +122,10 @@ impl ColumnarTable {
         self.write_block()?;
         let target = match self.writer {
             Writer::Parquet(writer) => writer.into_inner().map_err(Failure::from),
-            Writer::ArrowFile(mut writer) => writer
-                .finish()
-                .and_then(|()| writer.into_inner())
-                .map_err(Failure::from),
-            Writer::ArrowStream(mut writer) => writer
-                .finish()
-                .and_then(|()| writer.into_inner())
-                .map_err(Failure::from),
+            Writer::ArrowFile(mut writer) => writer.finish().and_then(|()| writer.into_inner()).map_err(Failure::from),
+            Writer::ArrowStream(mut writer) => {
+                writer.finish().and_then(|()| writer.into_inner()).map_err(Failure::from)
+            }
         };
         target.map_err(|failure| failure.at(&self.name))?.commit()
     }
@@ -239,10 +203,7 @@ impl Failure {
     fn at(self, name: &str) -> OutputError {
         match self {
             Failure::Io(source) => OutputError::from_io(name, source),
-            Failure::Encoder(detail) => OutputError::Encoding {
-                file: name.to_string(),
-                detail,
-            },
+            Failure::Encoder(detail) => OutputError::Encoding { file: name.to_string(), detail },
         }
     }
 }

@@ -50,10 +50,7 @@ impl OutputError {
     pub(crate) fn from_io(file: &str, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::BrokenPipe => OutputError::ClosedPipe,
-            _ => OutputError::Unwritable {
-                file: file.to_string(),
-                source,
-            },
+            _ => OutputError::Unwritable { file: file.to_string(), source },
         }
     }
 }
@@ -65,15 +62,11 @@ impl fmt::Display for OutputError {
             OutputError::Unwritable { file, source } => {
                 write!(f, "{file}: cannot be written: ")?;
                 match source.kind() {
-                    io::ErrorKind::NotFound => {
-                        f.write_str("the folder does not exist; create it first")
+                    io::ErrorKind::NotFound => f.write_str("the folder does not exist; create it first"),
+                    io::ErrorKind::PermissionDenied => {
+                        f.write_str("no permission; choose another folder, or change its permissions")
                     }
-                    io::ErrorKind::PermissionDenied => f.write_str(
-                        "no permission; choose another folder, or change its permissions",
-                    ),
-                    io::ErrorKind::ReadOnlyFilesystem => {
-                        f.write_str("the disk is read-only; choose another folder")
-                    }
+                    io::ErrorKind::ReadOnlyFilesystem => f.write_str("the disk is read-only; choose another folder"),
                     io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                         f.write_str("the disk is full; free some space, or choose another folder")
                     }

@@ -42,10 +42,7 @@ pub struct OutColumn {
 impl OutColumn {
     /// A column of that name and kind.
     pub fn new(name: impl Into<String>, kind: CellKind) -> Self {
-        OutColumn {
-            name: name.into(),
-            kind,
-        }
+        OutColumn { name: name.into(), kind }
     }
 }
 
@@ -90,61 +87,33 @@ pub struct TableWriter {
 }
 
 enum Encoder {
-    Csv {
-        target: Target,
-        line: Vec<u8>,
-    },
-    Ndjson {
-        target: Target,
-        line: Vec<u8>,
-        keys: Vec<Vec<u8>>,
-    },
+    Csv { target: Target, line: Vec<u8>, delimiter: u8 },
+    Ndjson { target: Target, line: Vec<u8>, keys: Vec<Vec<u8>> },
     Columnar(Box<ColumnarTable>),
 }
 
 impl TableWriter {
     /// Starts a table at a path, or on standard output for `-`. Without a format the extension decides; standard
-    /// output is NDJSON. A name that ends in `.gz` is packed.
-    pub fn create(
-        target: &str,
-        format: Option<Format>,
-        columns: Vec<OutColumn>,
-    ) -> Result<TableWriter, OutputError> {
+    /// output is NDJSON. A name that ends in `.gz` is packed, and the cells of a `.tsv` or `.tab` are put apart by tabs.
+    pub fn create(target: &str, format: Option<Format>, columns: Vec<OutColumn>) -> Result<TableWriter, OutputError> {
         let by_name = || {
-            if target == "-" {
-                Some(Format::Ndjson)
-            } else {
-                Format::from_path(target)
-            }
+            if target == "-" { Some(Format::Ndjson) } else { Format::from_path(target) }
         };
-        let format = format
-            .or_else(by_name)
-            .ok_or_else(|| OutputError::UnknownFormat {
-                file: target.to_string(),
-            })?;
+        let format = format.or_else(by_name).ok_or_else(|| OutputError::UnknownFormat { file: target.to_string() })?;
         let is_stream = target == "-";
+        let delimiter = if is_tabbed(target) { b'\t' } else { b',' };
         let target = Target::create(target)?;
         let encoder = match format {
             Format::Csv => {
                 let mut line = Vec::new();
-                text::csv_header(&mut line, &columns);
-                Encoder::Csv { target, line }
+                text::csv_header(&mut line, &columns, delimiter);
+                Encoder::Csv { target, line, delimiter }
             }
-            Format::Ndjson => Encoder::Ndjson {
-                target,
-                line: Vec::new(),
-                keys: text::json_keys(&columns),
-            },
-            Format::Parquet => {
-                Encoder::Columnar(Box::new(ColumnarTable::parquet(target, &columns)?))
-            }
+            Format::Ndjson => Encoder::Ndjson { target, line: Vec::new(), keys: text::json_keys(&columns) },
+            Format::Parquet => Encoder::Columnar(Box::new(ColumnarTable::parquet(target, &columns)?)),
             // A stream can be read while it is written; a file can be jumped around in.
-            Format::Arrow if is_stream => {
-                Encoder::Columnar(Box::new(ColumnarTable::arrow_stream(target, &columns)?))
-            }
-            Format::Arrow => {
-                Encoder::Columnar(Box::new(ColumnarTable::arrow_file(target, &columns)?))
-            }
+            Format::Arrow if is_stream => Encoder::Columnar(Box::new(ColumnarTable::arrow_stream(target, &columns)?)),
+            Format::Arrow => Encoder::Columnar(Box::new(ColumnarTable::arrow_file(target, &columns)?)),
         };
         Ok(TableWriter { columns, encoder })
     }
@@ -158,8 +127,8 @@ impl TableWriter {
     pub fn write_row(&mut self, cells: &[Cell<'_>]) -> Result<(), OutputError> {
         self.check(cells)?;
         match &mut self.encoder {
-            Encoder::Csv { target, line } => {
-                text::csv_row(line, cells);
+            Encoder::Csv { target, line, delimiter } => {
+                text::csv_row(line, cells, *delimiter);
                 write_line(target, line)
             }
             Encoder::Ndjson { target, line, keys } => {
@@ -174,11 +143,9 @@ impl TableWriter {
     /// end and keeps its rows.
     pub fn flush(&mut self) -> Result<(), OutputError> {
         match &mut self.encoder {
-            Encoder::Csv { target, line } | Encoder::Ndjson { target, line, .. } => {
+            Encoder::Csv { target, line, .. } | Encoder::Ndjson { target, line, .. } => {
                 write_line(target, line)?;
-                target
-                    .flush()
-                    .map_err(|source| OutputError::from_io(&target.name, source))
+                target.flush().map_err(|source| OutputError::from_io(&target.name, source))
             }
             Encoder::Columnar(table) => table.flush(),
         }
@@ -187,15 +154,7 @@ impl TableWriter {
     /// Ends the table; a file gets its name only now.
     pub fn finish(self) -> Result<(), OutputError> {
         match self.encoder {
-            Encoder::Csv {
-                mut target,
-                mut line,
-            }
-            | Encoder::Ndjson {
-                mut target,
-                mut line,
-                ..
-            } => {
+            Encoder::Csv { mut target, mut line, .. } | Encoder::Ndjson { mut target, mut line, .. } => {
                 write_line(&mut target, &mut line)?;
                 target.commit()
             }
@@ -208,11 +167,7 @@ impl TableWriter {
             let detail = format!("{} cells for {} columns", cells.len(), self.columns.len());
             return Err(OutputError::WrongCells { detail });
         }
-        match cells
-            .iter()
-            .zip(&self.columns)
-            .find(|(cell, column)| !cell.fits(column.kind))
-        {
+        match cells.iter().zip(&self.columns).find(|(cell, column)| !cell.fits(column.kind)) {
             Some((cell, OutColumn { name, kind })) => {
                 let detail = format!("{cell:?} in column `{name}` of kind {kind:?}");
                 Err(OutputError::WrongCells { detail })
@@ -220,6 +175,13 @@ impl TableWriter {
             None => Ok(()),
         }
     }
+}
+
+/// Whether the name promises tabs between the cells (`.tsv`, `.tab`).
+fn is_tabbed(target: &str) -> bool {
+    let name = target.to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    name.ends_with(".tsv") || name.ends_with(".tab")
 }
 
 /// Writes the line out and empties it.

@@ -28,24 +28,16 @@ impl Target {
     pub(crate) fn create(target: &str) -> Result<Target, OutputError> {
         if target == "-" {
             let bytes = Bytes::Stdout(BufWriter::with_capacity(BUFFER, io::stdout()));
-            return Ok(Target {
-                name: "standard output".to_string(),
-                bytes,
-            });
+            return Ok(Target { name: "standard output".to_string(), bytes });
         }
         let path = Path::new(target);
         let file = BufWriter::with_capacity(BUFFER, PendingFile::create(path)?);
-        let is_gzip = path
-            .extension()
-            .is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+        let is_gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
         let bytes = match is_gzip {
             true => Bytes::Gzip(Box::new(GzEncoder::new(file, Compression::default()))),
             false => Bytes::File(file),
         };
-        Ok(Target {
-            name: target.to_string(),
-            bytes,
-        })
+        Ok(Target { name: target.to_string(), bytes })
     }
 
     /// Writes out what is buffered and gives the file its name.
@@ -56,9 +48,7 @@ impl Target {
             Bytes::File(file) => file,
             Bytes::Gzip(packed) => packed.finish().map_err(fail)?,
         };
-        file.into_inner()
-            .map_err(|error| fail(error.into_error()))?
-            .commit(false)
+        file.into_inner().map_err(|error| fail(error.into_error()))?.commit(false)
     }
 }
 

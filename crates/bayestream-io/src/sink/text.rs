@@ -5,20 +5,17 @@ use std::io::Write;
 use super::{Cell, OutColumn};
 
 /// Appends the line of column names.
-pub(super) fn csv_header(line: &mut Vec<u8>, columns: &[OutColumn]) {
-    let names: Vec<Cell<'_>> = columns
-        .iter()
-        .map(|column| Cell::Text(&column.name))
-        .collect();
-    csv_row(line, &names);
+pub(super) fn csv_header(line: &mut Vec<u8>, columns: &[OutColumn], delimiter: u8) {
+    let names: Vec<Cell<'_>> = columns.iter().map(|column| Cell::Text(&column.name)).collect();
+    csv_row(line, &names, delimiter);
 }
 
 /// Appends a row and its line feed.
-pub(super) fn csv_row(line: &mut Vec<u8>, cells: &[Cell<'_>]) {
+pub(super) fn csv_row(line: &mut Vec<u8>, cells: &[Cell<'_>], delimiter: u8) {
     let start = line.len();
     for (ix, cell) in cells.iter().enumerate() {
         if ix > 0 {
-            line.push(b',');
+            line.push(delimiter);
         }
         csv_cell(line, cell);
     }
@@ -52,9 +49,7 @@ fn csv_cell(line: &mut Vec<u8>, cell: &Cell<'_>) {
 }
 
 fn csv_text(line: &mut Vec<u8>, text: &str) {
-    let needs_quotes = text
-        .bytes()
-        .any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r' | b';' | b'\t'))
+    let needs_quotes = text.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r' | b';' | b'\t'))
         || text.starts_with(char::is_whitespace)
         || text.ends_with(char::is_whitespace);
     if !needs_quotes {
@@ -122,13 +117,11 @@ fn json_float(line: &mut Vec<u8>, value: f64) {
 }
 
 fn float(line: &mut Vec<u8>, value: f64) {
-    serde_json::to_writer(line, &value)
-        .expect("a finite float is a JSON number, and memory takes all bytes");
+    serde_json::to_writer(line, &value).expect("a finite float is a JSON number, and memory takes all bytes");
 }
 
 fn json_text(line: &mut Vec<u8>, text: &str) {
-    serde_json::to_writer(line, text)
-        .expect("every text is a JSON string, and memory takes all bytes");
+    serde_json::to_writer(line, text).expect("every text is a JSON string, and memory takes all bytes");
 }
 
 fn int(line: &mut Vec<u8>, value: i64) {

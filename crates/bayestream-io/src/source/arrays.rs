@@ -5,8 +5,8 @@ use std::ops::Range;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_schema::DataType;
 
@@ -25,11 +25,7 @@ pub(crate) fn is_text_type(data_type: &DataType) -> bool {
 }
 
 /// Copies a stretch of a column of numbers into `cells`; missing values are left as they are there.
-pub(crate) fn copy_numbers<'c>(
-    array: &dyn Array,
-    stretch: Range<usize>,
-    cells: impl Iterator<Item = &'c mut f64>,
-) {
+pub(crate) fn copy_numbers<'c>(array: &dyn Array, stretch: Range<usize>, cells: impl Iterator<Item = &'c mut f64>) {
     match array.data_type() {
         DataType::Float64 => copy::<Float64Type>(array, stretch, cells, |value| value),
         DataType::Float32 => copy::<Float32Type>(array, stretch, cells, f64::from),
@@ -57,9 +53,7 @@ fn copy<'c, T: ArrowPrimitiveType>(
     };
     let values = &array.values()[stretch.clone()];
     match array.nulls() {
-        None => cells
-            .zip(values)
-            .for_each(|(cell, &value)| *cell = to_f64(value)),
+        None => cells.zip(values).for_each(|(cell, &value)| *cell = to_f64(value)),
         Some(nulls) => {
             for ((cell, &value), row_ix) in cells.zip(values).zip(stretch) {
                 if nulls.is_valid(row_ix) {
@@ -79,11 +73,7 @@ pub(crate) fn take_text(array: &dyn Array, row_ix: usize, take: &mut dyn FnMut(&
         DataType::Utf8 => take(array.as_string::<i32>().value(row_ix)),
         DataType::LargeUtf8 => take(array.as_string::<i64>().value(row_ix)),
         DataType::Utf8View => take(array.as_string_view().value(row_ix)),
-        DataType::Boolean => take(if array.as_boolean().value(row_ix) {
-            "true"
-        } else {
-            "false"
-        }),
+        DataType::Boolean => take(if array.as_boolean().value(row_ix) { "true" } else { "false" }),
         DataType::Dictionary(_, _) => {
             let dictionary = array.as_any_dictionary();
             let key = one_number(dictionary.keys(), row_ix) as usize;

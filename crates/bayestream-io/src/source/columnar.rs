@@ -65,12 +65,7 @@ impl ColumnarSource {
     }
 
     /// Copies a stretch of the block's rows, column by column, and then leaves out or reports the bad ones.
-    fn take_rows(
-        &mut self,
-        block: &RecordBatch,
-        stretch: Range<usize>,
-        into: &mut RowBatch,
-    ) -> Result<(), InputError> {
+    fn take_rows(&mut self, block: &RecordBatch, stretch: Range<usize>, into: &mut RowBatch) -> Result<(), InputError> {
         let n_columns = self.decoder.plan.values.len();
         let start = into.begin_row(n_columns * stretch.len());
         self.is_bad.clear();
@@ -112,12 +107,8 @@ impl ColumnarSource {
             kept += n_columns;
             for (array, &column_ix) in block.columns().iter().zip(&self.decoder.projected) {
                 match self.decoder.plan.roles[column_ix] {
-                    Role::Label => take_text(array, stretch.start + offset, &mut |text| {
-                        into.push_label(text)
-                    }),
-                    Role::Id => take_text(array, stretch.start + offset, &mut |text| {
-                        into.push_id(text)
-                    }),
+                    Role::Label => take_text(array, stretch.start + offset, &mut |text| into.push_label(text)),
+                    Role::Id => take_text(array, stretch.start + offset, &mut |text| into.push_id(text)),
                     Role::Weight => into.weights.push(self.weights[offset]),
                     Role::Value(_) | Role::Ignored => {}
                 }
@@ -132,30 +123,15 @@ impl ColumnarSource {
     fn bad_cell(&self, cells: &[f64], offset: usize) -> InputError {
         let plan = &self.decoder.plan;
         let (column, value, problem) = match cells.iter().position(|cell| cell.is_infinite()) {
-            Some(position) => (
-                plan.values[position].clone(),
-                cells[position],
-                CellProblem::Infinite,
-            ),
+            Some(position) => (plan.values[position].clone(), cells[position], CellProblem::Infinite),
             None => {
                 let weight_ix = plan.roles.iter().position(|role| *role == Role::Weight);
-                let column = weight_ix
-                    .map(|ix| plan.names[ix].clone())
-                    .unwrap_or_default();
+                let column = weight_ix.map(|ix| plan.names[ix].clone()).unwrap_or_default();
                 (column, self.weights[offset], CellProblem::BadWeight)
             }
         };
-        let place = Place {
-            file: plan.file.clone(),
-            row: self.row,
-            line: None,
-        };
-        InputError::BadCell {
-            place,
-            column,
-            value: value.to_string(),
-            problem,
-        }
+        let place = Place { file: plan.file.clone(), row: self.row, line: None };
+        InputError::BadCell { place, column, value: value.to_string(), problem }
     }
 }
 

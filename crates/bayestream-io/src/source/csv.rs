@@ -8,7 +8,7 @@ use super::lines::Lines;
 use super::number::{is_missing, parse_float};
 use super::plan::{Fault, Plan};
 use super::quotes::QuotedRecord;
-use crate::{InputError, OnError, Progress, ReadOptions, RowBatch, RowSource};
+use crate::{InputError, OnError, Place, Progress, ReadOptions, RowBatch, RowSource};
 
 pub(crate) struct CsvSource {
     lines: Lines,
@@ -34,12 +34,7 @@ enum Record {
 
 impl CsvSource {
     pub(crate) fn open(input: Input, options: &ReadOptions) -> Result<CsvSource, InputError> {
-        let Input {
-            name,
-            reader,
-            gauge,
-            ..
-        } = input;
+        let Input { name, reader, gauge, .. } = input;
         let mut lines = Lines::new(reader);
         let fail = |source| InputError::from_io(&name, source);
         if !lines.advance().map_err(fail)? {
@@ -55,29 +50,16 @@ impl CsvSource {
         let mut record = QuotedRecord::new();
         while !record.scan(lines.current(), delimiter) {
             if !lines.extend().map_err(fail)? {
-                let detail = "the first line opens a quote that never closes".to_string();
-                return Err(InputError::WrongFormat { file: name, detail });
+                return Err(open_quote(&name, 0, lines.number()));
             }
         }
         let is_row = is_row_of_numbers(&record);
         let names = match is_row {
-            true => (1..=record.cells().count())
-                .map(|position| format!("x{position}"))
-                .collect(),
+            true => (1..=record.cells().count()).map(|position| format!("x{position}")).collect(),
             false => header_names(&name, &record)?,
         };
         let plan = Plan::new(&name, names, options)?;
-        Ok(CsvSource {
-            lines,
-            plan,
-            delimiter,
-            record,
-            gauge,
-            holds_row: is_row,
-            row: 0,
-            n_skipped: 0,
-            ended: false,
-        })
+        Ok(CsvSource { lines, plan, delimiter, record, gauge, holds_row: is_row, row: 0, n_skipped: 0, ended: false })
     }
 
     /// Moves to the next record that is not a blank line.
@@ -91,10 +73,7 @@ impl CsvSource {
                 return Ok(Record::End);
             }
             let line = self.lines.current();
-            if line.first().is_none_or(u8::is_ascii_whitespace)
-                && line.trim_ascii().is_empty()
-                && !self.is_tabbed()
-            {
+            if line.first().is_none_or(u8::is_ascii_whitespace) && line.trim_ascii().is_empty() && !self.is_tabbed() {
                 continue;
             }
             if memchr::memchr(b'"', line).is_none() {
@@ -104,10 +83,7 @@ impl CsvSource {
             while !self.record.scan(self.lines.current(), self.delimiter) {
                 if !self.lines.extend().map_err(fail)? {
                     // How many rows the open quote has swallowed is unknown, so it is never skipped.
-                    let fault = Fault::Malformed {
-                        detail: "a quote is opened and never closed",
-                    };
-                    return Err(fault.into_error(&self.plan, self.row + 1, self.lines.number()));
+                    return Err(open_quote(&self.plan.file, self.row + 1, self.lines.number()));
                 }
             }
             return Ok(Record::Quoted);
@@ -129,13 +105,7 @@ impl CsvSource {
                     self.ended = true;
                     break;
                 }
-                Record::Plain => take_plain(
-                    &self.plan,
-                    self.lines.current(),
-                    self.delimiter,
-                    into,
-                    start,
-                ),
+                Record::Plain => take_plain(&self.plan, self.lines.current(), self.delimiter, into, start),
                 Record::Quoted => take_cells(&self.plan, self.record.cells(), into, start),
             };
             self.row += 1;
@@ -223,31 +193,29 @@ fn take_cells<'a>(
     }
 }
 
-/// Comma, unless the first line has none and has tabs or semicolons.
+fn open_quote(file: &str, row: u64, line: u64) -> InputError {
+    InputError::OpenQuote { place: Place { file: file.to_string(), row, line: Some(line) } }
+}
+
+/// Comma, unless the first line has none outside of quotes and has tabs or semicolons.
 fn find_delimiter(line: &[u8]) -> u8 {
-    [b',', b'\t', b';']
-        .into_iter()
-        .find(|delimiter| line.contains(delimiter))
-        .unwrap_or(b',')
+    let is_outside = |delimiter: &u8| line.split(|&byte| byte == b'"').step_by(2).any(|part| part.contains(delimiter));
+    [b',', b'\t', b';'].into_iter().find(is_outside).unwrap_or(b',')
 }
 
 fn is_row_of_numbers(record: &QuotedRecord) -> bool {
     let is_number = |cell: &[u8]| parse_float(cell.trim_ascii()).is_some();
-    record
-        .cells()
-        .all(|cell| is_missing(cell.trim_ascii()) || is_number(cell))
+    record.cells().all(|cell| is_missing(cell.trim_ascii()) || is_number(cell))
         && record.cells().any(|cell| !is_missing(cell.trim_ascii()))
 }
 
 fn header_names(file: &str, record: &QuotedRecord) -> Result<Vec<String>, InputError> {
-    let as_name = |cell: &[u8]| {
-        match std::str::from_utf8(cell) {
+    let as_name = |cell: &[u8]| match std::str::from_utf8(cell) {
         Ok(name) => Ok(name.trim().to_string()),
         Err(_) => Err(InputError::WrongFormat {
             file: file.to_string(),
             detail: "the first line is not UTF-8 text, so this is no CSV file or one in another encoding".to_string(),
         }),
-    }
     };
     record.cells().map(as_name).collect()
 }

@@ -52,10 +52,7 @@ impl Meter {
 }
 
 impl Decoder {
-    pub(crate) fn open_parquet(
-        mut input: Input,
-        options: &ReadOptions,
-    ) -> Result<Decoder, InputError> {
+    pub(crate) fn open_parquet(mut input: Input, options: &ReadOptions) -> Result<Decoder, InputError> {
         let (name, gauge) = (input.name.clone(), input.gauge.clone());
         match input.plain_file.take() {
             Some(file) => Decoder::from_parquet(file, name, gauge, true, options),
@@ -71,42 +68,24 @@ impl Decoder {
         options: &ReadOptions,
     ) -> Result<Decoder, InputError> {
         let format = Format::Parquet;
-        let builder = decode(&name, format, || {
-            ParquetRecordBatchReaderBuilder::try_new(reader)
-        })?;
+        let builder = decode(&name, format, || ParquetRecordBatchReaderBuilder::try_new(reader))?;
         let (plan, projected) = plan_columns(&name, builder.schema(), options)?;
         let n_rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
         let mask = ProjectionMask::roots(builder.parquet_schema(), projected.iter().copied());
         let builder = builder.with_projection(mask).with_batch_size(DECODED_ROWS);
         let blocks = Box::new(decode(&name, format, || builder.build())?);
-        let meter = Meter {
-            gauge,
-            total: is_file.then_some(n_rows),
-            done: 0,
-            counts_rows: true,
-        };
-        Ok(Decoder {
-            format,
-            plan,
-            projected,
-            blocks,
-            meter,
-        })
+        let meter = Meter { gauge, total: is_file.then_some(n_rows), done: 0, counts_rows: true };
+        Ok(Decoder { format, plan, projected, blocks, meter })
     }
 
-    pub(crate) fn open_arrow(
-        mut input: Input,
-        options: &ReadOptions,
-    ) -> Result<Decoder, InputError> {
+    pub(crate) fn open_arrow(mut input: Input, options: &ReadOptions) -> Result<Decoder, InputError> {
         let (name, gauge) = (input.name.clone(), input.gauge.clone());
         if !input.is_arrow_file() {
             return Decoder::from_arrow_stream(input, options);
         }
         match input.plain_file.take() {
             Some(file) => {
-                let again = file
-                    .try_clone()
-                    .map_err(|source| InputError::from_io(&name, source))?;
+                let again = file.try_clone().map_err(|source| InputError::from_io(&name, source))?;
                 let readers = (BufReader::new(file), BufReader::new(again));
                 Decoder::from_arrow_file(readers, name, gauge, true, options)
             }
@@ -129,59 +108,26 @@ impl Decoder {
         let format = Format::Arrow;
         let schema = decode(&name, format, || FileReader::try_new(readers.0, None))?.schema();
         let (plan, projected) = plan_columns(&name, &schema, options)?;
-        let blocks = decode(&name, format, || {
-            FileReader::try_new(readers.1, Some(projected.clone()))
-        })?;
+        let blocks = decode(&name, format, || FileReader::try_new(readers.1, Some(projected.clone())))?;
         let total = is_file.then_some(blocks.num_batches() as u64);
-        let meter = Meter {
-            gauge,
-            total,
-            done: 0,
-            counts_rows: false,
-        };
-        Ok(Decoder {
-            format,
-            plan,
-            projected,
-            blocks: Box::new(blocks),
-            meter,
-        })
+        let meter = Meter { gauge, total, done: 0, counts_rows: false };
+        Ok(Decoder { format, plan, projected, blocks: Box::new(blocks), meter })
     }
 
     fn from_arrow_stream(input: Input, options: &ReadOptions) -> Result<Decoder, InputError> {
-        let Input {
-            name,
-            reader,
-            gauge,
-            ..
-        } = input;
+        let Input { name, reader, gauge, .. } = input;
         let format = Format::Arrow;
-        let blocks = decode(&name, format, || {
-            StreamReader::try_new(BufReader::new(reader), None)
-        })?;
+        let blocks = decode(&name, format, || StreamReader::try_new(BufReader::new(reader), None))?;
         let (plan, projected) = plan_columns(&name, &blocks.schema(), options)?;
         let kept = projected.clone();
         let blocks = Box::new(blocks.map(move |block| block?.project(&kept)));
-        let meter = Meter {
-            gauge,
-            total: None,
-            done: 0,
-            counts_rows: false,
-        };
-        Ok(Decoder {
-            format,
-            plan,
-            projected,
-            blocks,
-            meter,
-        })
+        let meter = Meter { gauge, total: None, done: 0, counts_rows: false };
+        Ok(Decoder { format, plan, projected, blocks, meter })
     }
 
     /// The next block; none at the end.
     pub(crate) fn next_block(&mut self) -> Result<Option<RecordBatch>, InputError> {
-        let block = decode(&self.plan.file, self.format, || {
-            self.blocks.next().transpose()
-        })?;
+        let block = decode(&self.plan.file, self.format, || self.blocks.next().transpose())?;
         if let Some(block) = &block {
             self.meter.block_taken(block.num_rows());
         }
@@ -194,33 +140,18 @@ impl Decoder {
 }
 
 /// Runs a step of a decoder and puts whatever is wrong with the file into our words.
-fn decode<T, E: Display>(
-    file: &str,
-    format: Format,
-    step: impl FnOnce() -> Result<T, E>,
-) -> Result<T, InputError> {
+fn decode<T, E: Display>(file: &str, format: Format, step: impl FnOnce() -> Result<T, E>) -> Result<T, InputError> {
     let detail = match guarded(step) {
         Ok(Ok(decoded)) => return Ok(decoded),
         Ok(Err(error)) => format!("cannot be read as {format} ({error})"),
         Err(Damaged) => format!("cannot be read as {format} (the file is damaged)"),
     };
-    Err(InputError::WrongFormat {
-        file: file.to_string(),
-        detail,
-    })
+    Err(InputError::WrongFormat { file: file.to_string(), detail })
 }
 
 /// Gives the columns their roles and refuses types that do not fit them; also returns which columns to read.
-fn plan_columns(
-    file: &str,
-    schema: &Schema,
-    options: &ReadOptions,
-) -> Result<(Plan, Vec<usize>), InputError> {
-    let names = schema
-        .fields()
-        .iter()
-        .map(|field| field.name().clone())
-        .collect();
+fn plan_columns(file: &str, schema: &Schema, options: &ReadOptions) -> Result<(Plan, Vec<usize>), InputError> {
+    let names = schema.fields().iter().map(|field| field.name().clone()).collect();
     let plan = Plan::new(file, names, options)?;
     let mut projected = Vec::new();
     for (column_ix, (field, role)) in schema.fields().iter().zip(&plan.roles).enumerate() {

@@ -36,10 +36,7 @@ pub(crate) struct Gauge {
 
 impl Gauge {
     pub(crate) fn progress(&self) -> Progress {
-        Progress {
-            bytes_read: self.bytes_read.load(Ordering::Relaxed),
-            total_bytes: self.total_bytes,
-        }
+        Progress { bytes_read: self.bytes_read.load(Ordering::Relaxed), total_bytes: self.total_bytes }
     }
 
     pub(crate) fn set(&self, bytes_read: u64) {
@@ -87,43 +84,22 @@ impl Input {
         plain_file: Option<File>,
     ) -> Result<Input, InputError> {
         let fail = |source| InputError::from_io(name, source);
-        let gauge = Gauge {
-            total_bytes,
-            ..Gauge::default()
-        };
-        let counted = Counted {
-            inner: reader,
-            bytes_read: Arc::clone(&gauge.bytes_read),
-        };
+        let gauge = Gauge { total_bytes, ..Gauge::default() };
+        let counted = Counted { inner: reader, bytes_read: Arc::clone(&gauge.bytes_read) };
         let (head, reader) = peek(Box::new(counted), &[GZIP_MAGIC]).map_err(fail)?;
         let is_gzip = head.starts_with(GZIP_MAGIC);
         let reader: BoxedReader = match is_gzip {
             true => Box::new(flate2::read::MultiGzDecoder::new(reader)),
             false => reader,
         };
-        let magics = [
-            PARQUET_MAGIC,
-            ARROW_FILE_MAGIC,
-            ARROW_STREAM_MAGIC,
-            UTF8_BOM,
-        ];
+        let magics = [PARQUET_MAGIC, ARROW_FILE_MAGIC, ARROW_STREAM_MAGIC, UTF8_BOM];
         let (head, reader) = peek(reader, &magics).map_err(fail)?;
-        Ok(Input {
-            name: name.to_string(),
-            reader,
-            head,
-            plain_file: plain_file.filter(|_| !is_gzip),
-            gauge,
-        })
+        Ok(Input { name: name.to_string(), reader, head, plain_file: plain_file.filter(|_| !is_gzip), gauge })
     }
 
     /// The format that the first bytes betray; text is CSV unless it begins with `{`.
     pub(crate) fn sniff_format(&self) -> Format {
-        let text = self
-            .head
-            .strip_prefix(UTF8_BOM)
-            .unwrap_or(&self.head)
-            .trim_ascii_start();
+        let text = self.head.strip_prefix(UTF8_BOM).unwrap_or(&self.head).trim_ascii_start();
         if self.head.starts_with(PARQUET_MAGIC) {
             Format::Parquet
         } else if self.is_arrow_file() || self.head.starts_with(ARROW_STREAM_MAGIC) {
@@ -142,9 +118,7 @@ impl Input {
     /// All the bytes, for formats that seek in an input that cannot.
     pub(crate) fn slurp(mut self) -> Result<Vec<u8>, InputError> {
         let mut bytes = Vec::new();
-        self.reader
-            .read_to_end(&mut bytes)
-            .map_err(|source| InputError::from_io(&self.name, source))?;
+        self.reader.read_to_end(&mut bytes).map_err(|source| InputError::from_io(&self.name, source))?;
         Ok(bytes)
     }
 }
@@ -154,10 +128,7 @@ impl Input {
 fn peek(mut reader: BoxedReader, magics: &[&[u8]]) -> io::Result<(Vec<u8>, BoxedReader)> {
     let mut head = Vec::new();
     let mut chunk = vec![0; 64 * 1024];
-    while magics
-        .iter()
-        .any(|magic| magic.len() > head.len() && magic.starts_with(&head))
-    {
+    while magics.iter().any(|magic| magic.len() > head.len() && magic.starts_with(&head)) {
         match reader.read(&mut chunk) {
             Ok(0) => break,
             Ok(n) => head.extend_from_slice(&chunk[..n]),

@@ -107,10 +107,7 @@ impl Lines {
         self.filled -= moved;
         if self.filled == self.buffer.len() {
             if self.filled >= LONGEST_LINE {
-                let text = format!(
-                    "a line of more than {} MiB; is this a text file?",
-                    LONGEST_LINE >> 20
-                );
+                let text = format!("a line of more than {} MiB; is this a text file?", LONGEST_LINE >> 20);
                 return Err(io::Error::new(io::ErrorKind::InvalidData, text));
             }
             self.buffer.resize(self.buffer.len() * 2, 0);

@@ -25,13 +25,7 @@ use input::Input;
 /// Opens an input, a path or `-` for standard input, and reads as far as its columns. Gzip is unpacked wherever the
 /// bytes are gzip. Without [`ReadOptions::format`] the extension decides, and where it says nothing, the first bytes.
 pub fn open(input: &str, options: &ReadOptions) -> Result<Box<dyn RowSource + Send>, InputError> {
-    let format = options.format.or_else(|| {
-        if input == "-" {
-            None
-        } else {
-            Format::from_path(input)
-        }
-    });
+    let format = options.format.or_else(|| if input == "-" { None } else { Format::from_path(input) });
     start(Input::open(input)?, format, options)
 }
 
@@ -41,18 +35,10 @@ pub fn open_reader(
     name: &str,
     options: &ReadOptions,
 ) -> Result<Box<dyn RowSource + Send>, InputError> {
-    start(
-        Input::from_reader(name, reader, None, None)?,
-        options.format,
-        options,
-    )
+    start(Input::from_reader(name, reader, None, None)?, options.format, options)
 }
 
-fn start(
-    input: Input,
-    format: Option<Format>,
-    options: &ReadOptions,
-) -> Result<Box<dyn RowSource + Send>, InputError> {
+fn start(input: Input, format: Option<Format>, options: &ReadOptions) -> Result<Box<dyn RowSource + Send>, InputError> {
     if input.head.is_empty() {
         return Err(InputError::Empty { file: input.name });
     }

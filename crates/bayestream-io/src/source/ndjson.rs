@@ -31,50 +31,36 @@ struct Keys {
 
 impl NdjsonSource {
     pub(crate) fn open(input: Input, options: &ReadOptions) -> Result<NdjsonSource, InputError> {
-        let Input {
-            name,
-            reader,
-            gauge,
-            ..
-        } = input;
+        let Input { name, reader, gauge, .. } = input;
         let mut lines = Lines::new(reader);
         let fail = |source| InputError::from_io(&name, source);
         let mut is_first = true;
-        loop {
+        let mut n_skipped = 0;
+        let names = loop {
             if !lines.advance().map_err(fail)? {
-                return Err(InputError::Empty { file: name });
+                return Err(match n_skipped {
+                    0 => InputError::Empty { file: name },
+                    _ => InputError::NoRows { file: name, n_skipped },
+                });
             }
             if std::mem::take(&mut is_first) {
                 lines.skip_byte_order_mark();
             }
-            if !lines.current().trim_ascii().is_empty() {
-                break;
+            if lines.current().trim_ascii().is_empty() {
+                continue;
             }
-        }
-        let names = first_keys(lines.current()).map_err(|detail| InputError::MalformedRow {
-            place: Place {
-                file: name.clone(),
-                row: 1,
-                line: Some(lines.number()),
-            },
-            detail: detail.to_string(),
-        })?;
-        let plan = Plan::new(&name, names.clone(), options)?;
-        let keys = Keys {
-            last_seen: vec![0; names.len()],
-            names,
-            scratch: String::new(),
+            match first_keys(lines.current()) {
+                Ok(names) => break names,
+                Err(_) if options.on_error == OnError::Skip => n_skipped += 1,
+                Err(detail) => {
+                    let place = Place { file: name, row: 1, line: Some(lines.number()) };
+                    return Err(InputError::MalformedRow { place, detail: detail.to_string() });
+                }
+            }
         };
-        Ok(NdjsonSource {
-            lines,
-            plan,
-            keys,
-            gauge,
-            holds_row: true,
-            row: 0,
-            n_skipped: 0,
-            ended: false,
-        })
+        let plan = Plan::new(&name, names.clone(), options)?;
+        let keys = Keys { last_seen: vec![0; names.len()], names, scratch: String::new() };
+        Ok(NdjsonSource { lines, plan, keys, gauge, holds_row: true, row: n_skipped, n_skipped, ended: false })
     }
 
     /// Moves to the next line that is not blank; false at the end.
@@ -99,10 +85,7 @@ impl NdjsonSource {
             }
             self.row += 1;
             let start = into.begin_row(self.plan.values.len());
-            match self
-                .keys
-                .take_object(&self.plan, self.row, self.lines.current(), into, start)
-            {
+            match self.keys.take_object(&self.plan, self.row, self.lines.current(), into, start) {
                 Ok(()) => into.commit_row(self.row),
                 Err(fault) => {
                     into.abort_row(start);
@@ -150,11 +133,7 @@ fn first_keys(line: &[u8]) -> Result<Vec<String>, &'static str> {
     let mut scratch = String::new();
     let mut pairs = Pairs::of(line)?;
     while let Some((key, _)) = pairs.next_pair()? {
-        names.push(
-            unescape(key, &mut scratch)
-                .ok_or("a key is not valid text")?
-                .to_string(),
-        );
+        names.push(unescape(key, &mut scratch).ok_or("a key is not valid text")?.to_string());
     }
     Ok(names)
 }
@@ -195,11 +174,7 @@ impl Keys {
 
     /// The column of a key; most objects repeat the first one's order.
     fn find(&mut self, key: &[u8], expected: usize) -> Option<usize> {
-        if self
-            .names
-            .get(expected)
-            .is_some_and(|name| name.as_bytes() == key)
-        {
+        if self.names.get(expected).is_some_and(|name| name.as_bytes() == key) {
             return Some(expected);
         }
         let key = unescape(key, &mut self.scratch)?;
@@ -221,11 +196,7 @@ impl Keys {
                 let weight = as_number(column_ix, value)?;
                 if !is_weight(weight) {
                     let value = written(value);
-                    return Err(Fault::Cell {
-                        column_ix,
-                        value,
-                        problem: CellProblem::BadWeight,
-                    });
+                    return Err(Fault::Cell { column_ix, value, problem: CellProblem::BadWeight });
                 }
                 batch.weights.push(weight);
             }
@@ -235,22 +206,12 @@ impl Keys {
         Ok(())
     }
 
-    fn as_text<'s, 'a: 's>(
-        &'s mut self,
-        column_ix: usize,
-        value: Value<'a>,
-    ) -> Result<&'s str, Fault<'a>> {
-        let fault = |problem| Fault::Cell {
-            column_ix,
-            value: written(value),
-            problem,
-        };
+    fn as_text<'s, 'a: 's>(&'s mut self, column_ix: usize, value: Value<'a>) -> Result<&'s str, Fault<'a>> {
+        let fault = |problem| Fault::Cell { column_ix, value: written(value), problem };
         match value {
             Value::Null => Ok(""),
             Value::Nested(_) => Err(fault(CellProblem::Nested)),
-            Value::Text(text) => {
-                unescape(text, &mut self.scratch).ok_or_else(|| fault(CellProblem::NotUtf8))
-            }
+            Value::Text(text) => unescape(text, &mut self.scratch).ok_or_else(|| fault(CellProblem::NotUtf8)),
             Value::Boolean(token) | Value::Number(token) => {
                 std::str::from_utf8(token).map_err(|_| fault(CellProblem::NotUtf8))
             }
@@ -270,19 +231,12 @@ fn as_number(column_ix: usize, value: Value<'_>) -> Result<f64, Fault<'_>> {
         Value::Text(_) => CellProblem::NotANumber,
         Value::Nested(_) => CellProblem::Nested,
     };
-    Err(Fault::Cell {
-        column_ix,
-        value: written(value),
-        problem,
-    })
+    Err(Fault::Cell { column_ix, value: written(value), problem })
 }
 
 fn written(value: Value<'_>) -> &[u8] {
     match value {
         Value::Null => b"null",
-        Value::Boolean(token)
-        | Value::Number(token)
-        | Value::Text(token)
-        | Value::Nested(token) => token,
+        Value::Boolean(token) | Value::Number(token) | Value::Text(token) | Value::Nested(token) => token,
     }
 }

@@ -33,9 +33,8 @@ pub(crate) fn parse_float(cell: &[u8]) -> Option<f64> {
 #[inline]
 fn parse_short_decimal(cell: &[u8]) -> Option<f64> {
     const MOST_DIGITS: usize = 15;
-    const POWERS: [f64; MOST_DIGITS + 1] = [
-        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-    ];
+    const POWERS: [f64; MOST_DIGITS + 1] =
+        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
     let (is_negative, digits) = match cell {
         [b'-', digits @ ..] => (true, digits),
         digits => (false, digits),

@@ -29,17 +29,11 @@ pub(crate) struct Pairs<'a> {
 
 impl<'a> Pairs<'a> {
     pub(crate) fn of(line: &'a [u8]) -> Result<Pairs<'a>, Malformed> {
-        let mut pairs = Pairs {
-            bytes: line,
-            at: 0,
-            begun: false,
-        };
+        let mut pairs = Pairs { bytes: line, at: 0, begun: false };
         pairs.skip_blanks();
         match pairs.bump()? {
             b'{' => Ok(pairs),
-            _ => Err(
-                "not a JSON object; expected one object a line, like {\"x1\": 0.5, \"x2\": null}",
-            ),
+            _ => Err("not a JSON object; expected one object a line, like {\"x1\": 0.5, \"x2\": null}"),
         }
     }
 
@@ -96,8 +90,7 @@ impl<'a> Pairs<'a> {
 
     fn token(&mut self) -> &'a [u8] {
         let rest = &self.bytes[self.at..];
-        let ends_token =
-            |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n');
+        let ends_token = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n');
         let length = rest.iter().position(ends_token).unwrap_or(rest.len());
         self.at += length;
         &rest[..length]
@@ -135,11 +128,7 @@ impl<'a> Pairs<'a> {
     }
 
     fn skip_blanks(&mut self) {
-        while self
-            .bytes
-            .get(self.at)
-            .is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
-        {
+        while self.bytes.get(self.at).is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n')) {
             self.at += 1;
         }
     }

@@ -34,11 +34,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Gives each of the input's columns its role. An empty name stands for a column without one.
-    pub(crate) fn new(
-        file: &str,
-        mut names: Vec<String>,
-        options: &ReadOptions,
-    ) -> Result<Plan, InputError> {
+    pub(crate) fn new(file: &str, mut names: Vec<String>, options: &ReadOptions) -> Result<Plan, InputError> {
         let unnamed: Vec<bool> = names.iter().map(String::is_empty).collect();
         for (column_ix, name) in names.iter_mut().enumerate() {
             if name.is_empty() {
@@ -47,37 +43,26 @@ impl Plan {
         }
         refuse_duplicates(file, &names)?;
 
-        let positions: HashMap<&str, usize> = names
-            .iter()
-            .enumerate()
-            .map(|(column_ix, name)| (name.as_str(), column_ix))
-            .collect();
+        let positions: HashMap<&str, usize> =
+            names.iter().enumerate().map(|(column_ix, name)| (name.as_str(), column_ix)).collect();
         let mut claims: Vec<Option<(Role, &'static str)>> = vec![None; names.len()];
-        let mut claim =
-            |column: &str, role: Role, option: &'static str| -> Result<(), InputError> {
-                let column_ix =
-                    *positions
-                        .get(column)
-                        .ok_or_else(|| InputError::UnknownColumn {
-                            file: file.to_string(),
-                            option,
-                            column: column.to_string(),
-                            hint: known_columns_hint(column, &names),
-                        })?;
-                match claims[column_ix] {
-                    Some((_, first)) if first != option || role != Role::Ignored => {
-                        Err(InputError::ColumnClaimedTwice {
-                            column: column.to_string(),
-                            first,
-                            second: option,
-                        })
-                    }
-                    _ => {
-                        claims[column_ix] = Some((role, option));
-                        Ok(())
-                    }
+        let mut claim = |column: &str, role: Role, option: &'static str| -> Result<(), InputError> {
+            let column_ix = *positions.get(column).ok_or_else(|| InputError::UnknownColumn {
+                file: file.to_string(),
+                option,
+                column: column.to_string(),
+                hint: known_columns_hint(column, &names),
+            })?;
+            match claims[column_ix] {
+                Some((_, first)) if first != option || role != Role::Ignored => {
+                    Err(InputError::ColumnClaimedTwice { column: column.to_string(), first, second: option })
                 }
-            };
+                _ => {
+                    claims[column_ix] = Some((role, option));
+                    Ok(())
+                }
+            }
+        };
         for (position, column) in options.columns.iter().flatten().enumerate() {
             claim(column, Role::Value(position), "--columns")?;
         }
@@ -102,10 +87,7 @@ impl Plan {
                 Some((role, _)) => *role,
                 None if options.columns.is_some() => Role::Ignored,
                 None if unnamed[column_ix] => {
-                    return Err(InputError::UnnamedColumn {
-                        file: file.to_string(),
-                        position: column_ix + 1,
-                    });
+                    return Err(InputError::UnnamedColumn { file: file.to_string(), position: column_ix + 1 });
                 }
                 None => {
                     values.push(names[column_ix].clone());
@@ -114,9 +96,7 @@ impl Plan {
             });
         }
         if values.is_empty() {
-            return Err(InputError::NoColumns {
-                file: file.to_string(),
-            });
+            return Err(InputError::NoColumns { file: file.to_string() });
         }
         Ok(Plan {
             file: file.to_string(),
@@ -137,15 +117,9 @@ impl Plan {
         column_ix: usize,
         cell: &'a [u8],
     ) -> Result<(), Fault<'a>> {
-        let fault = |problem| Fault::Cell {
-            column_ix,
-            value: cell,
-            problem,
-        };
+        let fault = |problem| Fault::Cell { column_ix, value: cell, problem };
         match self.roles[column_ix] {
-            Role::Value(position) => {
-                batch.rows[start + position] = parse_cell(cell).map_err(fault)?
-            }
+            Role::Value(position) => batch.rows[start + position] = parse_cell(cell).map_err(fault)?,
             Role::Weight => batch.weights.push(parse_weight(cell).map_err(fault)?),
             Role::Label => batch.push_label(as_text(cell).map_err(fault)?),
             Role::Id => batch.push_id(as_text(cell).map_err(fault)?),
@@ -176,28 +150,23 @@ fn refuse_duplicates(file: &str, names: &[String]) -> Result<(), InputError> {
     let mut sorted: Vec<&String> = names.iter().collect();
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(InputError::DuplicateColumn {
-            file: file.to_string(),
-            column: pair[0].clone(),
-        }),
+        Some(pair) => Err(InputError::DuplicateColumn { file: file.to_string(), column: pair[0].clone() }),
         None => Ok(()),
     }
 }
 
 /// The name most like `asked`, if one is like it at all.
 pub(crate) fn nearest<'a>(asked: &str, names: &'a [String]) -> Option<&'a str> {
+    let asked = asked.to_lowercase();
+    let is_like = |distance: usize, name: &str| {
+        let shorter = name.chars().count().min(asked.chars().count());
+        distance < shorter && distance <= 1.max(shorter / 3)
+    };
     names
         .iter()
-        .map(|name| {
-            (
-                strsim::damerau_levenshtein(&asked.to_lowercase(), &name.to_lowercase()),
-                name,
-            )
-        })
+        .map(|name| (strsim::damerau_levenshtein(&asked, &name.to_lowercase()), name))
         .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, name)| {
-            *distance <= 1.max(name.chars().count().min(asked.chars().count()) / 3)
-        })
+        .filter(|(distance, name)| is_like(*distance, name))
         .map(|(_, name)| name.as_str())
 }
 
@@ -206,10 +175,7 @@ fn known_columns_hint(asked: &str, names: &[String]) -> String {
     if let Some(name) = nearest(asked, names) {
         return format!("did you mean `{name}`?");
     }
-    let mut hint = format!(
-        "the columns are {}",
-        names[..names.len().min(SHOWN)].join(", ")
-    );
+    let mut hint = format!("the columns are {}", names[..names.len().min(SHOWN)].join(", "));
     if names.len() > SHOWN {
         hint.push_str(&format!(" and {} more", names.len() - SHOWN));
     }
@@ -219,58 +185,25 @@ fn known_columns_hint(asked: &str, names: &[String]) -> String {
 /// What is wrong with a row, before it is worth a message: skipped rows cost no memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault<'a> {
-    Cell {
-        column_ix: usize,
-        value: &'a [u8],
-        problem: CellProblem,
-    },
-    CellCount {
-        found: usize,
-    },
-    Malformed {
-        detail: &'static str,
-    },
-    UnknownKey {
-        key: &'a [u8],
-    },
+    Cell { column_ix: usize, value: &'a [u8], problem: CellProblem },
+    CellCount { found: usize },
+    Malformed { detail: &'static str },
+    UnknownKey { key: &'a [u8] },
 }
 
 impl Fault<'_> {
     pub(crate) fn into_error(self, plan: &Plan, row: u64, line: u64) -> InputError {
-        let place = Place {
-            file: plan.file.clone(),
-            row,
-            line: Some(line),
-        };
+        let place = Place { file: plan.file.clone(), row, line: Some(line) };
         match self {
-            Fault::Cell {
-                column_ix,
-                value,
-                problem,
-            } => InputError::BadCell {
-                place,
-                column: plan.names[column_ix].clone(),
-                value: shown(value),
-                problem,
-            },
-            Fault::CellCount { found } => InputError::WrongCellCount {
-                place,
-                found,
-                expected: plan.names.len(),
-            },
-            Fault::Malformed { detail } => InputError::MalformedRow {
-                place,
-                detail: detail.to_string(),
-            },
+            Fault::Cell { column_ix, value, problem } => {
+                InputError::BadCell { place, column: plan.names[column_ix].clone(), value: shown(value), problem }
+            }
+            Fault::CellCount { found } => InputError::WrongCellCount { place, found, expected: plan.names.len() },
+            Fault::Malformed { detail } => InputError::MalformedRow { place, detail: detail.to_string() },
             Fault::UnknownKey { key } => {
                 let key = shown(key);
-                let hint =
-                    nearest(&key, &plan.names).map(|name| format!(" (did you mean `{name}`?)"));
-                InputError::UnknownKey {
-                    place,
-                    key,
-                    hint: hint.unwrap_or_default(),
-                }
+                let hint = nearest(&key, &plan.names).map(|name| format!(" (did you mean `{name}`?)"));
+                InputError::UnknownKey { place, key, hint: hint.unwrap_or_default() }
             }
         }
     }
@@ -280,12 +213,7 @@ impl Fault<'_> {
 pub(crate) fn shown(value: &[u8]) -> String {
     const LONGEST: usize = 40;
     let text = String::from_utf8_lossy(value);
-    let mut short: String = text
-        .trim()
-        .chars()
-        .take(LONGEST)
-        .flat_map(char::escape_debug)
-        .collect();
+    let mut short: String = text.trim().chars().take(LONGEST).flat_map(char::escape_debug).collect();
     if text.trim().chars().nth(LONGEST).is_some() {
         short.push('…');
     }

@@ -23,12 +23,7 @@ pub(crate) struct QuotedRecord {
 
 impl QuotedRecord {
     pub(crate) fn new() -> Self {
-        QuotedRecord {
-            text: Vec::new(),
-            ends: Vec::new(),
-            state: State::CellStart,
-            scanned: 0,
-        }
+        QuotedRecord { text: Vec::new(), ends: Vec::new(), state: State::CellStart, scanned: 0 }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -74,8 +69,6 @@ impl QuotedRecord {
     /// The cells of a whole record.
     pub(crate) fn cells(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts
-            .zip(&self.ends)
-            .map(|(start, &end)| &self.text[start..end])
+        starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end])
     }
 }

@@ -17,11 +17,7 @@ fn rows_come_out_in_order_of_the_columns() {
     assert_eq!(table.batch.n_rows, 2);
     assert_eq!(table.batch.first_row, 1);
     assert_eq!(table.batch.rows, [1.0, 2.0, 3.0, 4.5, -0.006, 7.0]);
-    assert!(
-        table.batch.weights.is_empty()
-            && table.batch.labels.is_empty()
-            && table.batch.ids.is_empty()
-    );
+    assert!(table.batch.weights.is_empty() && table.batch.labels.is_empty() && table.batch.ids.is_empty());
 }
 
 #[test]
@@ -54,31 +50,21 @@ fn line_ends_byte_order_mark_and_blank_lines_do_not_matter() {
 
 #[test]
 fn the_delimiter_is_found_in_the_first_line() {
-    for text in [
-        "a\tb\n1.5\t\n",
-        "a;b\n1.5;\n",
-        "a,b\n1.5,\n",
-        "\"a\";\"b\"\n1.5;\"\"\n",
-    ] {
+    for text in ["a\tb\n1.5\t\n", "a;b\n1.5;\n", "a,b\n1.5,\n", "\"a\";\"b\"\n1.5;\"\"\n"] {
         let table = read_csv(text);
         assert_eq!(table.columns, ["a", "b"], "{text:?}");
         assert_eq!(table.bits(), [1.5f64.to_bits(), MISSING], "{text:?}");
     }
+    assert_eq!(read_csv("\"a,b\";c\n1;2\n").columns, ["a,b", "c"]);
     // With a comma in the first line, semicolons are text.
-    let semicolons = ReadOptions {
-        label_column: Some("b;c".into()),
-        ..options(Format::Csv)
-    };
+    let semicolons = ReadOptions { label_column: Some("b;c".into()), ..options(Format::Csv) };
     let table = read_bytes("a,b;c\n1,x;y\n", &semicolons).unwrap();
     assert_eq!(table.batch.labels, ["x;y"]);
 }
 
 #[test]
 fn a_line_of_tabs_is_a_row_of_missing_values_when_tabs_delimit() {
-    assert_eq!(
-        read_csv("a\tb\n1\t2\n\t\n").bits(),
-        [bits(&[1.0, 2.0]), vec![MISSING; 2]].concat()
-    );
+    assert_eq!(read_csv("a\tb\n1\t2\n\t\n").bits(), [bits(&[1.0, 2.0]), vec![MISSING; 2]].concat());
 }
 
 #[test]
@@ -116,18 +102,12 @@ fn labels_ids_and_weights_have_their_own_places() {
     assert_eq!(table.batch.labels, ["cat", "dog, big"]);
     assert_eq!(table.batch.ids, ["n1", "n2"]);
     assert_eq!(table.batch.weights, [0.5, 2.0]);
-    assert_eq!(
-        table.bits(),
-        [bits(&[1.0, 2.0, 3.0]), vec![MISSING]].concat()
-    );
+    assert_eq!(table.bits(), [bits(&[1.0, 2.0, 3.0]), vec![MISSING]].concat());
 }
 
 #[test]
 fn chosen_columns_come_in_the_order_asked_for() {
-    let chosen = ReadOptions {
-        columns: Some(vec!["c".into(), "a".into()]),
-        ..options(Format::Csv)
-    };
+    let chosen = ReadOptions { columns: Some(vec!["c".into(), "a".into()]), ..options(Format::Csv) };
     let table = read_bytes("a,text,c\n1,one,3\n4,four,6\n", &chosen).unwrap();
     assert_eq!(table.columns, ["c", "a"]);
     assert_eq!(table.batch.rows, [3.0, 1.0, 6.0, 4.0]);
@@ -135,10 +115,7 @@ fn chosen_columns_come_in_the_order_asked_for() {
 
 #[test]
 fn quoted_cells_may_hold_line_feeds() {
-    let labelled = ReadOptions {
-        label_column: Some("t".into()),
-        ..options(Format::Csv)
-    };
+    let labelled = ReadOptions { label_column: Some("t".into()), ..options(Format::Csv) };
     let table = read_bytes("t,x\r\n\"a\r\nb\n\n\",1\r\nc,2\r\n", &labelled).unwrap();
     assert_eq!(table.batch.labels, ["a\r\nb\n\n", "c"]);
     assert_eq!(table.batch.rows, [1.0, 2.0]);
@@ -146,10 +123,7 @@ fn quoted_cells_may_hold_line_feeds() {
 
 #[test]
 fn an_unnamed_column_can_be_left_out_by_its_position() {
-    let without_index = ReadOptions {
-        drop: vec!["column1".into()],
-        ..options(Format::Csv)
-    };
+    let without_index = ReadOptions { drop: vec!["column1".into()], ..options(Format::Csv) };
     let table = read_bytes(",a\n0,1.5\n1,2.5\n", &without_index).unwrap();
     assert_eq!(table.columns, ["a"]);
     assert_eq!(table.batch.rows, [1.5, 2.5]);

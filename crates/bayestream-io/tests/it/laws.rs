@@ -1,8 +1,6 @@
 //! Laws that hold for every input, checked on many drawn ones.
 
-use bayestream_io::{
-    Cell, CellKind, Format, OnError, OutColumn, ReadOptions, TableWriter, open, open_reader,
-};
+use bayestream_io::{Cell, CellKind, Format, OnError, OutColumn, ReadOptions, TableWriter, open, open_reader};
 use proptest::prelude::*;
 
 use crate::support::{Chunked, canonical_bits, gzip, options, read_bytes, read_from, skipping};
@@ -20,21 +18,15 @@ fn telling_bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn any_options() -> impl Strategy<Value = ReadOptions> {
-    (
-        any::<bool>(),
-        1usize..4,
-        prop::option::of("[ab]"),
-        prop::option::of("[ab]"),
+    (any::<bool>(), 1usize..4, prop::option::of("[ab]"), prop::option::of("[ab]")).prop_map(
+        |(skips, batch_rows, label_column, weight_column)| ReadOptions {
+            on_error: if skips { OnError::Skip } else { OnError::Fail },
+            batch_rows,
+            label_column,
+            weight_column,
+            ..ReadOptions::default()
+        },
     )
-        .prop_map(
-            |(skips, batch_rows, label_column, weight_column)| ReadOptions {
-                on_error: if skips { OnError::Skip } else { OnError::Fail },
-                batch_rows,
-                label_column,
-                weight_column,
-                ..ReadOptions::default()
-            },
-        )
 }
 
 /// Rows of finite numbers and missing values, all of the same width.
@@ -46,10 +38,7 @@ fn any_rows() -> impl Strategy<Value = (usize, Vec<f64>)> {
         1 => prop::sample::select(vec![0.0, -0.0, f64::MIN_POSITIVE, 5e-324, f64::MAX, f64::MIN, f64::NAN]),
     ];
     (1usize..5, 0usize..12).prop_flat_map(move |(n_columns, n_rows)| {
-        (
-            Just(n_columns),
-            prop::collection::vec(cell.clone(), n_columns * n_rows),
-        )
+        (Just(n_columns), prop::collection::vec(cell.clone(), n_columns * n_rows))
     })
 }
 
@@ -58,10 +47,7 @@ fn names(n_columns: usize) -> Vec<String> {
 }
 
 fn write_rows(path: &str, n_columns: usize, rows: &[f64]) {
-    let columns = names(n_columns)
-        .into_iter()
-        .map(|name| OutColumn::new(name, CellKind::Float))
-        .collect();
+    let columns = names(n_columns).into_iter().map(|name| OutColumn::new(name, CellKind::Float)).collect();
     let mut table = TableWriter::create(path, None, columns).unwrap();
     for row in rows.chunks(n_columns) {
         let cells: Vec<Cell<'_>> = row.iter().map(|&cell| Cell::Float(cell)).collect();
@@ -71,13 +57,7 @@ fn write_rows(path: &str, n_columns: usize, rows: &[f64]) {
 }
 
 fn csv_text(n_columns: usize, rows: &[f64]) -> String {
-    let line = |row: &[f64]| {
-        row.iter()
-            .map(|cell| cell.to_string())
-            .collect::<Vec<_>>()
-            .join(",")
-            + "\n"
-    };
+    let line = |row: &[f64]| row.iter().map(|cell| cell.to_string()).collect::<Vec<_>>().join(",") + "\n";
     names(n_columns).join(",") + "\n" + &rows.chunks(n_columns).map(line).collect::<String>()
 }
 
@@ -86,16 +66,7 @@ fn ndjson_text(n_columns: usize, rows: &[f64]) -> String {
         true => format!("\"column {ix}\": null"),
         false => format!("\"column {ix}\": {cell:e}"),
     };
-    let line = |row: &[f64]| {
-        format!(
-            "{{{}}}\n",
-            row.iter()
-                .enumerate()
-                .map(pair)
-                .collect::<Vec<_>>()
-                .join(", ")
-        )
-    };
+    let line = |row: &[f64]| format!("{{{}}}\n", row.iter().enumerate().map(pair).collect::<Vec<_>>().join(", "));
     rows.chunks(n_columns).map(line).collect()
 }
 
@@ -202,7 +173,7 @@ proptest! {
     #[test]
     fn what_is_written_reads_back_to_the_bit((n_columns, rows) in any_rows()) {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["t.csv", "t.ndjson", "t.parquet", "t.arrow", "t.csv.gz", "t.ndjson.gz"] {
+        for name in ["t.csv", "t.tsv", "t.ndjson", "t.parquet", "t.arrow", "t.csv.gz", "t.ndjson.gz"] {
             if rows.is_empty() && name.contains("ndjson") {
                 // Without an object there is nothing to name the columns.
                 continue;

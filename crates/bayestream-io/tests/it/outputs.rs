@@ -8,9 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::FileReader;
-use bayestream_io::{
-    Cell, CellKind, Format, OutColumn, OutputError, TableWriter, read_file, write_atomic,
-};
+use bayestream_io::{Cell, CellKind, Format, OutColumn, OutputError, TableWriter, read_file, write_atomic};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 
 fn columns() -> Vec<OutColumn> {
@@ -48,16 +46,7 @@ fn write_sample(path: &Path) -> Vec<u8> {
             Cell::Bool(false),
         ])
         .unwrap();
-    table
-        .write_row(&[
-            Cell::Null,
-            Cell::Int(3),
-            Cell::Null,
-            Cell::Null,
-            Cell::Null,
-            Cell::Null,
-        ])
-        .unwrap();
+    table.write_row(&[Cell::Null, Cell::Int(3), Cell::Null, Cell::Null, Cell::Null, Cell::Null]).unwrap();
     table.finish().unwrap();
     read_file(path).unwrap()
 }
@@ -76,13 +65,20 @@ fn csv_quotes_what_needs_it_and_leaves_missing_values_empty() {
 }
 
 #[test]
+fn a_name_that_promises_tabs_gets_tabs() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["out.tsv", "out.TAB"] {
+        let text = String::from_utf8(write_sample(&folder.path().join(name))).unwrap();
+        assert!(text.starts_with("row\tlog_density\tcomponent\t"), "{text}");
+        assert!(text.ends_with("\n\t3\t\t\t\t\n"), "{text}");
+    }
+}
+
+#[test]
 fn ndjson_has_one_object_a_row_and_null_for_missing_values() {
     let folder = tempfile::tempdir().unwrap();
     let text = String::from_utf8(write_sample(&folder.path().join("out.ndjson"))).unwrap();
-    let rows: Vec<serde_json::Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let rows: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let expected = [
         serde_json::json!({"row": 1, "log_density": -0.1, "component": "0-7", "reason": ["height", "a \"b\", c"],
             "scores": [0.25, null, 1e300], "is_outlier": true}),
@@ -92,55 +88,23 @@ fn ndjson_has_one_object_a_row_and_null_for_missing_values() {
             "is_outlier": null}),
     ];
     assert_eq!(rows, expected);
-    assert!(
-        text.starts_with("{\"row\":1,\"log_density\":-0.1,\"component\":\"0-7\",\"reason\":["),
-        "{text}"
-    );
+    assert!(text.starts_with("{\"row\":1,\"log_density\":-0.1,\"component\":\"0-7\",\"reason\":["), "{text}");
 }
 
 fn check_columnar(block: &RecordBatch) {
     assert_eq!(block.num_rows(), 3);
-    let names: Vec<String> = block
-        .schema()
-        .fields()
-        .iter()
-        .map(|field| field.name().clone())
-        .collect();
-    assert_eq!(
-        names,
-        [
-            "row",
-            "log_density",
-            "component",
-            "reason",
-            "scores",
-            "is_outlier"
-        ]
-    );
+    let names: Vec<String> = block.schema().fields().iter().map(|field| field.name().clone()).collect();
+    assert_eq!(names, ["row", "log_density", "component", "reason", "scores", "is_outlier"]);
     let rows: Vec<Option<i64>> = block.column(0).as_primitive::<Int64Type>().iter().collect();
     assert_eq!(rows, [Some(1), Some(-2), None]);
-    let densities: Vec<Option<f64>> = block
-        .column(1)
-        .as_primitive::<Float64Type>()
-        .iter()
-        .collect();
+    let densities: Vec<Option<f64>> = block.column(1).as_primitive::<Float64Type>().iter().collect();
     assert_eq!(densities, [Some(-0.1), None, Some(3.0)]);
     let components: Vec<Option<&str>> = block.column(2).as_string::<i32>().iter().collect();
     assert_eq!(components, [Some("0-7"), Some("é, \"x\"\n"), None]);
     let reasons = block.column(3).as_list::<i32>();
     let first = reasons.value(0);
-    assert_eq!(
-        first.as_string::<i32>().iter().collect::<Vec<_>>(),
-        [Some("height"), Some("a \"b\", c")]
-    );
-    assert_eq!(
-        (
-            reasons.value(1).len(),
-            reasons.is_null(1),
-            reasons.is_null(2)
-        ),
-        (0, false, true)
-    );
+    assert_eq!(first.as_string::<i32>().iter().collect::<Vec<_>>(), [Some("height"), Some("a \"b\", c")]);
+    assert_eq!((reasons.value(1).len(), reasons.is_null(1), reasons.is_null(2)), (0, false, true));
     let scores = block.column(4).as_list::<i32>().value(0);
     let scores: Vec<Option<f64>> = scores.as_primitive::<Float64Type>().iter().collect();
     assert_eq!(scores, [Some(0.25), None, Some(1e300)]);
@@ -162,14 +126,7 @@ fn parquet_and_arrow_keep_types_lists_and_nulls() {
 #[test]
 fn the_same_rows_give_the_same_bytes_in_every_format() {
     let folder = tempfile::tempdir().unwrap();
-    for name in [
-        "a.csv",
-        "a.ndjson",
-        "a.parquet",
-        "a.arrow",
-        "a.csv.gz",
-        "a.ndjson.gz",
-    ] {
+    for name in ["a.csv", "a.ndjson", "a.parquet", "a.arrow", "a.csv.gz", "a.ndjson.gz"] {
         let path = folder.path().join(name);
         assert_eq!(write_sample(&path), write_sample(&path), "{name}");
     }
@@ -181,24 +138,14 @@ fn a_name_that_ends_in_gz_is_packed() {
     let plain = write_sample(&folder.path().join("out.csv"));
     let packed = write_sample(&folder.path().join("out.csv.gz"));
     let mut unpacked = Vec::new();
-    std::io::Read::read_to_end(
-        &mut flate2::read::GzDecoder::new(packed.as_slice()),
-        &mut unpacked,
-    )
-    .unwrap();
+    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(packed.as_slice()), &mut unpacked).unwrap();
     assert_eq!(unpacked, plain);
 }
 
 #[test]
 fn nothing_is_there_before_the_end_and_nothing_is_left_of_what_was_given_up() {
     let folder = tempfile::tempdir().unwrap();
-    for name in [
-        "out.csv",
-        "out.ndjson",
-        "out.parquet",
-        "out.arrow",
-        "out.csv.gz",
-    ] {
+    for name in ["out.csv", "out.ndjson", "out.parquet", "out.arrow", "out.csv.gz"] {
         let path = folder.path().join(name);
         fs::write(&path, "the old table").unwrap();
         let mut table = TableWriter::create(path.to_str().unwrap(), None, columns()).unwrap();
@@ -219,25 +166,10 @@ fn rows_that_do_not_fit_are_refused() {
     let mut table = TableWriter::create(path.to_str().unwrap(), None, columns()).unwrap();
     let error = table.write_row(&[Cell::Int(1)]).unwrap_err();
     assert_eq!(error.code(), "output/wrong-cells");
-    assert!(
-        error.to_string().contains("1 cells for 6 columns"),
-        "{error}"
-    );
-    let cells = [
-        Cell::Text("one"),
-        Cell::Null,
-        Cell::Null,
-        Cell::Null,
-        Cell::Null,
-        Cell::Null,
-    ];
+    assert!(error.to_string().contains("1 cells for 6 columns"), "{error}");
+    let cells = [Cell::Text("one"), Cell::Null, Cell::Null, Cell::Null, Cell::Null, Cell::Null];
     let error = table.write_row(&cells).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("Text(\"one\") in column `row` of kind Int"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("Text(\"one\") in column `row` of kind Int"), "{error}");
 }
 
 #[test]
@@ -247,14 +179,8 @@ fn a_name_that_tells_no_format_needs_one() {
     let path = path.to_str().unwrap();
     let error = TableWriter::create(path, None, columns()).err().unwrap();
     assert_eq!(error.code(), "output/unknown-format");
-    assert!(
-        error.to_string().contains("--to csv|ndjson|parquet|arrow"),
-        "{error}"
-    );
-    TableWriter::create(path, Some(Format::Csv), columns())
-        .unwrap()
-        .finish()
-        .unwrap();
+    assert!(error.to_string().contains("--to csv|ndjson|parquet|arrow"), "{error}");
+    TableWriter::create(path, Some(Format::Csv), columns()).unwrap().finish().unwrap();
     assert!(fs::read_to_string(path).unwrap().starts_with("row,"));
 }
 
@@ -264,31 +190,17 @@ fn places_that_cannot_be_written_say_what_to_do() {
     let file = folder.path().join("file");
     fs::write(&file, "x").unwrap();
     let cases = [
-        (
-            folder.path().join("missing/model"),
-            "the folder does not exist; create it first",
-        ),
-        (
-            file.join("model"),
-            "a part of the path is a file, not a folder",
-        ),
-        (
-            folder.path().to_path_buf(),
-            "it is a folder; name a file in it",
-        ),
+        (folder.path().join("missing/model"), "the folder does not exist; create it first"),
+        (file.join("model"), "a part of the path is a file, not a folder"),
+        (folder.path().to_path_buf(), "it is a folder; name a file in it"),
     ];
     for (path, part) in cases {
         let error = write_atomic(&path, b"bytes").unwrap_err();
         assert_eq!(error.code(), "output/unwritable");
         let message = error.to_string();
-        assert!(
-            message.starts_with(&format!("{}: cannot be written: ", path.display())),
-            "{message}"
-        );
+        assert!(message.starts_with(&format!("{}: cannot be written: ", path.display())), "{message}");
         assert!(message.contains(part), "{message}");
-        let error = TableWriter::create(path.to_str().unwrap(), Some(Format::Csv), columns())
-            .err()
-            .unwrap();
+        let error = TableWriter::create(path.to_str().unwrap(), Some(Format::Csv), columns()).err().unwrap();
         assert_eq!(error.to_string(), message);
     }
 }
@@ -303,16 +215,8 @@ fn a_full_disk_is_an_error_in_every_format() {
     );
     for format in Format::ALL {
         let mut table = TableWriter::create("/dev/full", Some(format), columns()).unwrap();
-        let written = table
-            .write_row(&[Cell::Null; 6])
-            .and_then(|()| table.finish());
-        assert!(
-            written
-                .unwrap_err()
-                .to_string()
-                .contains("the disk is full"),
-            "{format}"
-        );
+        let written = table.write_row(&[Cell::Null; 6]).and_then(|()| table.finish());
+        assert!(written.unwrap_err().to_string().contains("the disk is full"), "{format}");
     }
 }
 
@@ -338,10 +242,7 @@ fn links_and_permissions_outlive_a_replacement() {
     write_atomic(&link, b"new").unwrap();
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(fs::read(&path).unwrap(), b"new");
-    assert_eq!(
-        fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-        0o640
-    );
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
 }
 
 /// Not a test by itself: the writer whose reader goes away, run as another process by the test below.
@@ -353,20 +254,9 @@ fn writer_into_a_closed_pipe() {
     let mut table = TableWriter::create("-", Some(format.parse().unwrap()), columns()).unwrap();
     let text = "x".repeat(1000);
     for _ in 0..1_000_000 {
-        let row = [
-            Cell::Int(1),
-            Cell::Null,
-            Cell::Text(&text),
-            Cell::Null,
-            Cell::Null,
-            Cell::Null,
-        ];
+        let row = [Cell::Int(1), Cell::Null, Cell::Text(&text), Cell::Null, Cell::Null, Cell::Null];
         if let Err(error) = table.write_row(&row).and_then(|()| table.flush()) {
-            std::process::exit(if matches!(error, OutputError::ClosedPipe) {
-                42
-            } else {
-                43
-            });
+            std::process::exit(if matches!(error, OutputError::ClosedPipe) { 42 } else { 43 });
         }
     }
 }
@@ -375,11 +265,7 @@ fn writer_into_a_closed_pipe() {
 fn a_reader_that_goes_away_is_told_from_a_failure() {
     for format in ["csv", "ndjson", "arrow"] {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args([
-                "outputs::writer_into_a_closed_pipe",
-                "--exact",
-                "--nocapture",
-            ])
+            .args(["outputs::writer_into_a_closed_pipe", "--exact", "--nocapture"])
             .env("WRITE_UNTIL_CLOSED", format)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

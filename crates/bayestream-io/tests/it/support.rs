@@ -2,9 +2,7 @@
 
 use std::io::{self, Cursor, Read, Write};
 
-use bayestream_io::{
-    Format, InputError, OnError, ReadOptions, RowBatch, RowSource, open_reader, read_all,
-};
+use bayestream_io::{Format, InputError, OnError, ReadOptions, RowBatch, RowSource, open_reader, read_all};
 
 /// What an input holds once read to its end.
 #[derive(Debug)]
@@ -17,47 +15,28 @@ pub struct Table {
 impl Table {
     /// The cells' bits, so that NaN equals NaN and -0 differs from 0.
     pub fn bits(&self) -> Vec<u64> {
-        self.batch
-            .rows
-            .iter()
-            .map(|cell| canonical_bits(*cell))
-            .collect()
+        self.batch.rows.iter().map(|cell| canonical_bits(*cell)).collect()
     }
 
     pub fn row_numbers(&self) -> Vec<u64> {
-        (0..self.batch.n_rows)
-            .map(|row_ix| self.batch.row_number(row_ix))
-            .collect()
+        (0..self.batch.n_rows).map(|row_ix| self.batch.row_number(row_ix)).collect()
     }
 }
 
 /// The bits of a number, with one pattern for every NaN.
 pub fn canonical_bits(value: f64) -> u64 {
-    if value.is_nan() {
-        f64::NAN.to_bits()
-    } else {
-        value.to_bits()
-    }
+    if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() }
 }
 
 pub fn options(format: Format) -> ReadOptions {
-    ReadOptions {
-        format: Some(format),
-        ..ReadOptions::default()
-    }
+    ReadOptions { format: Some(format), ..ReadOptions::default() }
 }
 
 pub fn skipping(format: Format) -> ReadOptions {
-    ReadOptions {
-        on_error: OnError::Skip,
-        ..options(format)
-    }
+    ReadOptions { on_error: OnError::Skip, ..options(format) }
 }
 
-pub fn open_bytes(
-    bytes: &[u8],
-    options: &ReadOptions,
-) -> Result<Box<dyn RowSource + Send>, InputError> {
+pub fn open_bytes(bytes: &[u8], options: &ReadOptions) -> Result<Box<dyn RowSource + Send>, InputError> {
     open_reader(Box::new(Cursor::new(bytes.to_vec())), "data.csv", options)
 }
 
@@ -67,11 +46,7 @@ pub fn read_bytes(bytes: impl AsRef<[u8]>, options: &ReadOptions) -> Result<Tabl
 
 pub fn read_from(mut source: Box<dyn RowSource + Send>) -> Result<Table, InputError> {
     let batch = read_all(source.as_mut())?;
-    Ok(Table {
-        columns: source.columns().to_vec(),
-        batch,
-        n_skipped: source.n_skipped(),
-    })
+    Ok(Table { columns: source.columns().to_vec(), batch, n_skipped: source.n_skipped() })
 }
 
 pub fn read_csv(text: impl AsRef<[u8]>) -> Table {
@@ -94,11 +69,7 @@ pub struct Chunked {
 
 impl Chunked {
     pub fn new(bytes: &[u8], sizes: &[usize]) -> Chunked {
-        Chunked {
-            bytes: Cursor::new(bytes.to_vec()),
-            sizes: sizes.to_vec(),
-            turn: 0,
-        }
+        Chunked { bytes: Cursor::new(bytes.to_vec()), sizes: sizes.to_vec(), turn: 0 }
     }
 }
 
@@ -114,8 +85,7 @@ impl Read for Chunked {
 pub fn gzip(pieces: &[&[u8]]) -> Vec<u8> {
     let mut packed = Vec::new();
     for piece in pieces {
-        let mut encoder =
-            flate2::write::GzEncoder::new(&mut packed, flate2::Compression::default());
+        let mut encoder = flate2::write::GzEncoder::new(&mut packed, flate2::Compression::default());
         encoder.write_all(piece).expect("memory takes all bytes");
         encoder.finish().expect("memory takes all bytes");
     }

@@ -23,7 +23,7 @@ impl std::error::Error for NotPositive {}
 
 /// Replaces the lower triangle of `a` by its Cholesky factor and returns the log determinant of `a`.
 ///
-/// On an error the rows before the pivot hold the factor so far, and the rest is as it was given.
+/// On an error the columns before the pivot hold the factor so far, and the rest is as it was given.
 ///
 /// ```
 /// let mut a = [4.0, 0.0, 2.0, 10.0];
@@ -66,21 +66,28 @@ impl Kernel for Factor<'_> {
         let Self { a, d } = self;
         assert_eq!(a.len(), d * d, "the matrix must be d by d");
         let mut log_determinant = 0.0;
-        for i in 0..d {
-            let (above, row) = a.split_at_mut(i * d);
-            let row = &mut row[..d];
-            for j in 0..i {
-                let other = &above[j * d..j * d + j + 1];
-                row[j] = (row[j] - dot::<A>(&row[..j], &other[..j])) / other[j];
-            }
-            let pivot = row[i] - dot::<A>(&row[..i], &row[..i]);
+        let mut product = 1.0f64;
+        // Column by column, so that the rows below the diagonal do not wait for one another.
+        for j in 0..d {
+            let (above, below) = a.split_at_mut((j + 1) * d);
+            let row = &mut above[j * d..=j * d + j];
+            let pivot = row[j] - dot::<A>(&row[..j], &row[..j]);
             if !(pivot > 0.0 && pivot.is_finite()) {
-                return Err(NotPositive { pivot: i });
+                return Err(NotPositive { pivot: j });
             }
-            row[i] = pivot.sqrt();
-            log_determinant += row[i].ln();
+            row[j] = pivot.sqrt();
+            // One logarithm for many pivots, taken before the product can leave the range of numbers.
+            product *= row[j];
+            if !(1e-100..=1e100).contains(&product) {
+                log_determinant += product.ln();
+                product = 1.0;
+            }
+            let scale = 1.0 / row[j];
+            for other in below.chunks_exact_mut(d) {
+                other[j] = (other[j] - dot::<A>(&other[..j], &row[..j])) * scale;
+            }
         }
-        Ok(2.0 * log_determinant)
+        Ok(2.0 * (log_determinant + product.ln()))
     }
 }
 
@@ -122,10 +129,23 @@ impl Kernel for InvertLower<'_> {
             let (above, row) = out.split_at_mut(i * d);
             let row = &mut row[..=i];
             row[i] = 1.0;
-            for k in 0..i {
-                let factor = -l[i * d + k];
-                for (x, &y) in row[..=k].iter_mut().zip(&above[k * d..=k * d + k]) {
-                    *x = A::mul_add(factor, y, *x);
+            let factors = &l[i * d..i * d + i];
+            // Four rows at once, to touch the sum once for the four; what lies beyond their
+            // diagonals is zero.
+            let (fours, rest) = factors.as_chunks::<4>();
+            for (four_ix, four) in fours.iter().enumerate() {
+                let first = four_ix * 4;
+                let n = first + 4;
+                let [a, b, c, e] = [0, 1, 2, 3].map(|k| &above[(first + k) * d..][..n]);
+                for (j, x) in row[..n].iter_mut().enumerate() {
+                    let half = A::mul_add(four[0], a[j], four[1] * b[j]);
+                    let other = A::mul_add(four[2], c[j], four[3] * e[j]);
+                    *x -= half + other;
+                }
+            }
+            for (k, &factor) in (i - rest.len()..i).zip(rest) {
+                for (x, &y) in row[..=k].iter_mut().zip(&above[k * d..]) {
+                    *x = A::mul_add(-factor, y, *x);
                 }
             }
             let scale = 1.0 / l[i * d + i];
@@ -142,11 +162,11 @@ pub fn rank_one_update(l: &mut [f64], d: usize, x: &mut [f64]) {
     assert_eq!(x.len(), d, "the vector must have d entries");
     for k in 0..d {
         let diagonal = l[k * d + k];
-        let length = diagonal.hypot(x[k]);
-        let (cosine, sine) = (length / diagonal, x[k] / diagonal);
+        let length = (diagonal * diagonal + x[k] * x[k]).sqrt();
+        let (cosine, sine, inverse) = (length / diagonal, x[k] / diagonal, diagonal / length);
         l[k * d + k] = length;
         for i in k + 1..d {
-            let updated = (l[i * d + k] + sine * x[i]) / cosine;
+            let updated = (l[i * d + k] + sine * x[i]) * inverse;
             x[i] = cosine * x[i] - sine * updated;
             l[i * d + k] = updated;
         }

@@ -1,5 +1,7 @@
 //! Rows of a batch, turned so that one vector register holds the same column of several rows.
 
+use std::array::from_fn;
+
 /// Rows per block.
 pub const LANES: usize = 16;
 
@@ -7,10 +9,39 @@ pub const LANES: usize = 16;
 /// ten rows then pays for no more than sixteen, and a batch of eight or seventeen is not padded twofold.
 pub(crate) const HALF: usize = 8;
 
+/// Up to so many columns, sums over rows work on the lanes, and rows are not kept row by row.
+pub(crate) const FEW_COLUMNS: usize = 5;
+
 /// Eight rows of one column: one cache line, aligned so that no vector load straddles two.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Line(pub(crate) [f64; HALF]);
+
+// By value, so that the compiler sees whole registers and no overlap of input and output.
+impl Line {
+    #[inline(always)]
+    fn zip(mut self, other: Self, combine: impl Fn(f64, f64) -> f64) -> Self {
+        for l in 0..HALF {
+            self.0[l] = combine(self.0[l], other.0[l]);
+        }
+        self
+    }
+
+    #[inline(always)]
+    pub(crate) fn minus(self, other: Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+
+    #[inline(always)]
+    pub(crate) fn plus(self, other: Self) -> Self {
+        self.zip(other, |a, b| a + b)
+    }
+
+    #[inline(always)]
+    pub(crate) fn scaled(self, factor: f64) -> Self {
+        self.zip(self, |a, _| a * factor)
+    }
+}
 
 /// A batch in blocks of 16 rows, each block column by column.
 ///
@@ -27,6 +58,8 @@ pub(crate) struct Line(pub(crate) [f64; HALF]);
 pub struct Lanes {
     /// Two lines per column and block of 16, one per column for a last block of 8.
     lines: Vec<Line>,
+    /// The same row by row if there are more than a few columns, each filled up to whole lines: sums over rows want whole rows at a time.
+    rows: Vec<Line>,
     n_rows: usize,
     n_columns: usize,
 }
@@ -69,6 +102,18 @@ impl Lanes {
         self.n_rows.next_multiple_of(HALF)
     }
 
+    /// Lines of one row in [`Lanes::rows`].
+    #[inline(always)]
+    pub(crate) fn row_lines(&self) -> usize {
+        self.n_columns.div_ceil(HALF)
+    }
+
+    /// All rows, one after the other.
+    #[inline(always)]
+    pub(crate) fn rows(&self) -> &[Line] {
+        &self.rows
+    }
+
     /// The blocks of 16 rows (two lines per column), and the last block of 8 (one line per column, or empty).
     #[inline(always)]
     pub(crate) fn blocks(&self) -> (impl Iterator<Item = &[[Line; 2]]>, &[Line]) {
@@ -78,18 +123,62 @@ impl Lanes {
         (pairs.chunks_exact(self.n_columns.max(1)), tail)
     }
 
+    /// The lines of the `half_ix`-th eight rows: where column 0 is, and how far on the next column is.
+    #[inline(always)]
+    pub(crate) fn half(&self, half_ix: usize) -> (&[Line], usize) {
+        let n_whole = self.n_padded() / LANES;
+        let block_start = half_ix / 2 * 2 * self.n_columns;
+        if half_ix / 2 < n_whole {
+            (&self.lines[block_start + half_ix % 2..], 2)
+        } else {
+            (&self.lines[block_start..], 1)
+        }
+    }
+
     fn fill<'a>(&mut self, n_rows: usize, d: usize, row: impl Fn(usize) -> &'a [f64]) {
         self.n_rows = n_rows;
         self.n_columns = d;
         self.lines.clear();
-        self.lines.resize(n_rows.next_multiple_of(HALF) / HALF * d, Line::default());
-        let n_whole = self.n_padded() / LANES;
-        for row_ix in 0..n_rows {
-            let block_ix = row_ix / LANES;
-            let (lines_per_column, half) = if block_ix < n_whole { (2, row_ix % LANES / HALF) } else { (1, 0) };
-            let start = block_ix * 2 * d + half;
-            for (j, &value) in row(row_ix).iter().enumerate() {
-                self.lines[start + j * lines_per_column].0[row_ix % HALF] = value;
+        self.lines.reserve(n_rows.div_ceil(HALF) * d);
+        for start in (0..n_rows).step_by(LANES) {
+            let n = LANES.min(n_rows - start);
+            if n == LANES {
+                let block: [&[f64]; LANES] = from_fn(|l| &row(start + l)[..d]);
+                self.turn(block, d, 2, |row, j| row[j]);
+            } else {
+                let empty: &[f64] = &[];
+                let block = from_fn(|l| if l < n { row(start + l) } else { empty });
+                let halves = n.div_ceil(HALF);
+                self.turn(block, d, halves, |row, j| row.get(j).copied().unwrap_or(0.0));
+            }
+        }
+        self.rows.clear();
+        if d > FEW_COLUMNS {
+            self.rows.reserve(n_rows * self.row_lines());
+            for row_ix in 0..n_rows {
+                let (whole, rest) = row(row_ix).as_chunks::<HALF>();
+                self.rows.extend(whole.iter().map(|&line| Line(line)));
+                if !rest.is_empty() {
+                    let line = from_fn(|l| rest.get(l).copied().unwrap_or(0.0));
+                    self.rows.push(Line(line));
+                }
+            }
+        }
+    }
+
+    /// Appends a block of so many halves, column by column.
+    #[inline(always)]
+    fn turn<'a>(
+        &mut self,
+        block: [&'a [f64]; LANES],
+        d: usize,
+        n_halves: usize,
+        value: impl Fn(&'a [f64], usize) -> f64,
+    ) {
+        let (halves, _) = block.as_chunks::<HALF>();
+        for j in 0..d {
+            for half in &halves[..n_halves] {
+                self.lines.push(Line(from_fn(|l| value(half[l], j))));
             }
         }
     }

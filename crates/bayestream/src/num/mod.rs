@@ -13,6 +13,7 @@
 //! | `logsumexp` | log-sum-exp and responsibilities |
 //! | `rng` | random streams keyed by (seed, shard, step) |
 //! | `schedule` | step sizes |
+//! | `peak` | the machine's multiply-add rate, against which the benchmark holds the kernels |
 //! | `simd` | the choice of instruction set, and the only `unsafe` of the workspace |
 //!
 //! Matrices are row-major `&[f64]` slices of length `d * d`. A slice of the wrong length is a mistake
@@ -26,6 +27,8 @@ mod eigen;
 mod explog;
 mod lanes;
 mod logsumexp;
+#[doc(hidden)]
+pub mod peak;
 mod rng;
 mod scatter;
 mod schedule;
@@ -37,7 +40,7 @@ pub use cholesky::{NotPositive, cholesky, invert_lower, rank_one_update, solve_l
 pub use eigen::symmetric_eigen;
 pub use explog::{exp_slice, ln_slice};
 pub use lanes::{LANES, Lanes};
-pub use logsumexp::{log_sum_exp, normalise_columns};
+pub use logsumexp::{column_stride, log_sum_exp, normalise_columns};
 pub use rng::{Rng, stream};
 pub use scatter::weighted_moments;
 pub use schedule::Schedule;

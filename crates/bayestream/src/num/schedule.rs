@@ -28,7 +28,7 @@ impl Schedule {
         }
         let rate = match *self {
             Self::Constant(rate) => rate,
-            Self::Power { tau, kappa } => ((step - 1) as f64 / tau).ln_1p().mul_add(-kappa, 0.0).exp(),
+            Self::Power { tau, kappa } => (-kappa * ((step - 1) as f64 / tau).ln_1p()).exp(),
             Self::Accumulate => 1.0 / step as f64,
         };
         rate.clamp(0.0, 1.0)

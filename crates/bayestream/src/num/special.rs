@@ -141,16 +141,17 @@ pub fn normal_quantile(p: f64) -> f64 {
     for _ in 0..50 {
         let tail = 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
         let log_density = -0.5 * (x * x + LN_2PI);
-        let log_tail = if tail > 1e-290 {
+        let log_tail = if tail > f64::MIN_POSITIVE {
             tail.ln()
         } else {
-            // Mills: Φ(x) ≈ φ(x)/|x| · (1 − 1/x² + 3/x⁴ − 15/x⁶), exact to rounding this far out.
+            // The asymptotic series φ(x)/|x| · (1 − 1/x² + 3/x⁴ − 15/x⁶ + …), exact to rounding this far out.
             let u = 1.0 / (x * x);
-            log_density - (-x).ln() + (-u * (1.0 - u * (3.0 - u * 15.0))).ln_1p()
+            let terms = 1.0 - u * (3.0 - u * (15.0 - u * (105.0 - u * (945.0 - u * 10395.0))));
+            log_density - (-x).ln() + (-u * terms).ln_1p()
         };
         // For tails that can be resolved, the difference of tails keeps digits that logs lose.
-        let relative_gap = if (log_tail - log_p).abs() < 1e-3 && tail > 1e-290 {
-            ((tail - p) / tail).min(0.5)
+        let relative_gap = if (log_tail - log_p).abs() < 1e-3 && tail > f64::MIN_POSITIVE {
+            (tail - p) / tail
         } else {
             log_tail - log_p
         };

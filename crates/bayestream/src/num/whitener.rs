@@ -103,7 +103,7 @@ impl Kernel for Distances<'_> {
         let (blocks, tail) = self.x.blocks();
         let (out_blocks, out_tail) = self.out.as_chunks_mut::<LANES>();
         for (block, out) in blocks.zip(out_blocks) {
-            let squares = block_distances::<A, 2>(self.w, block);
+            let squares = block_distances::<A, 2, 1>(self.w, block);
             for half in 0..2 {
                 for l in 0..HALF {
                     out[half * HALF + l] = A::mul_add(self.slope, squares[half].0[l], self.offset);
@@ -112,7 +112,7 @@ impl Kernel for Distances<'_> {
         }
         if !tail.is_empty() {
             let (tail, _) = tail.as_chunks::<1>();
-            let squares = block_distances::<A, 1>(self.w, tail);
+            let squares = block_distances::<A, 1, 2>(self.w, tail);
             for (out, square) in out_tail.iter_mut().zip(squares[0].0) {
                 *out = A::mul_add(self.slope, square, self.offset);
             }
@@ -120,8 +120,10 @@ impl Kernel for Distances<'_> {
     }
 }
 
+/// Squared distances of H times eight rows, two rows of W at a time. Their sums run in PHASES parts over
+/// the columns: eight registers of sums hide the latency of multiply-add, so the half block needs two.
 #[inline(always)]
-fn block_distances<A: Arithmetic, const H: usize>(w: &Whitener, block: &[[Line; H]]) -> [Line; H] {
+fn block_distances<A: Arithmetic, const H: usize, const PHASES: usize>(w: &Whitener, block: &[[Line; H]]) -> [Line; H] {
     let d = w.mean.len();
     let mut squares = [Line::default(); H];
     let mut packed = w.packed.as_slice();
@@ -129,24 +131,42 @@ fn block_distances<A: Arithmetic, const H: usize>(w: &Whitener, block: &[[Line; 
     while !packed.is_empty() {
         let (panel, rest) = packed.split_at(n_columns);
         packed = rest;
-        let mut upper = [Line::default(); H];
-        let mut lower = [Line::default(); H];
-        for ((pair, column), &mean) in panel.iter().zip(block).zip(&w.mean) {
-            for h in 0..H {
-                for l in 0..HALF {
-                    let centred = column[h].0[l] - mean;
-                    upper[h].0[l] = A::mul_add(pair[0], centred, upper[h].0[l]);
-                    lower[h].0[l] = A::mul_add(pair[1], centred, lower[h].0[l]);
-                }
+        let mut sums = [[[Line::default(); H]; 2]; PHASES];
+        let (pairs, last_pair) = panel.as_chunks::<2>();
+        let (columns, last_column) = block[..n_columns].as_chunks::<2>();
+        let (means, last_mean) = w.mean[..n_columns].as_chunks::<2>();
+        for ((pairs, columns), means) in pairs.iter().zip(columns).zip(means) {
+            for (step, &column) in columns.iter().enumerate() {
+                let sums = &mut sums[step % PHASES];
+                add_column::<A, H>(sums, pairs[step], &column, means[step]);
             }
         }
-        for h in 0..H {
-            for l in 0..HALF {
-                let sum = A::mul_add(upper[h].0[l], upper[h].0[l], squares[h].0[l]);
-                squares[h].0[l] = A::mul_add(lower[h].0[l], lower[h].0[l], sum);
+        for ((pair, column), &mean) in last_pair.iter().zip(last_column).zip(last_mean) {
+            add_column::<A, H>(&mut sums[0], *pair, column, mean);
+        }
+        for row in 0..2 {
+            for h in 0..H {
+                let mut sum = sums[0][row][h];
+                for phase in &sums[1..] {
+                    sum = sum.plus(phase[row][h]);
+                }
+                for l in 0..HALF {
+                    squares[h].0[l] = A::mul_add(sum.0[l], sum.0[l], squares[h].0[l]);
+                }
             }
         }
         n_columns += 2;
     }
     squares
+}
+
+#[inline(always)]
+fn add_column<A: Arithmetic, const H: usize>(sums: &mut [[Line; H]; 2], pair: [f64; 2], column: &[Line; H], mean: f64) {
+    for h in 0..H {
+        for l in 0..HALF {
+            let centred = column[h].0[l] - mean;
+            sums[0][h].0[l] = A::mul_add(pair[0], centred, sums[0][h].0[l]);
+            sums[1][h].0[l] = A::mul_add(pair[1], centred, sums[1][h].0[l]);
+        }
+    }
 }

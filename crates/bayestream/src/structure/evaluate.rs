@@ -5,7 +5,7 @@
 //! `P_mm⁻¹`; the distance of the row filled with that mean is the marginal distance.
 
 use crate::family::Gauss;
-use crate::num::{self, LANES, LN_2PI, Lanes};
+use crate::num::{self, LN_2PI, Lanes};
 
 /// A row with missing cells.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ impl RowBlock {
 
     /// Rows rounded up to whole lanes: the stride of a matrix of values per row.
     pub fn stride(&self) -> usize {
-        self.lanes.n_rows().next_multiple_of(LANES)
+        num::column_stride(self.lanes.n_rows())
     }
 
     /// How many columns.

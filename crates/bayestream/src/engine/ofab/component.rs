@@ -32,6 +32,9 @@ pub(super) struct Comp {
     pub graduated: bool,
     /// Log-likelihood ratio "gone" against "present" since `since`.
     pub absence: f64,
+    /// What its remaining claims on rows take from that evidence, and how much row mass it covers.
+    pub claimed: f64,
+    pub absent_mass: f64,
     /// The last row at which it was surely present.
     pub since: u64,
     /// Looks for a mean or scale that moves.
@@ -63,6 +66,8 @@ impl Comp {
             born: now,
             graduated: true,
             absence: 0.0,
+            claimed: 0.0,
+            absent_mass: 0.0,
             since: now,
             watch,
         }
@@ -71,6 +76,11 @@ impl Comp {
     /// Log of the E-step's weight of this component, up to the log of the total mass.
     pub fn log_tilted_mass(&self) -> f64 {
         self.mass.max(f64::MIN_POSITIVE).ln() - penalty(self.gauss.n_free(), self.fast.count)
+    }
+
+    /// Takes it as present at this row.
+    pub fn seen(&mut self, now: u64) {
+        (self.absence, self.claimed, self.absent_mass, self.since) = (0.0, 0.0, 0.0, now);
     }
 
     /// Catches the density up with the fast statistics.
@@ -106,8 +116,7 @@ impl Comp {
         self.overlap = self.overlap.min(other.overlap);
         self.born = self.born.min(other.born);
         self.graduated |= other.graduated;
-        self.absence = self.absence.min(other.absence);
-        self.since = self.since.max(other.since);
+        self.seen(self.since.max(other.since));
         self.watch = MeanWatch::at(&self.fast.mean);
         self.refresh(family, &mut GaussScratch::default());
     }
@@ -127,7 +136,9 @@ impl Comp {
             && self.prior.iter().all(|v| v.is_finite() && *v > 0.0)
             && self.mass.is_finite()
             && self.mass >= 0.0
-            && [self.stale, self.overlap, self.hits, self.absence].iter().all(|v| v.is_finite())
+            && [self.stale, self.overlap, self.hits, self.absence, self.claimed, self.absent_mass]
+                .iter()
+                .all(|v| v.is_finite())
             && self.watch.is_sound(n_columns)
     }
 }

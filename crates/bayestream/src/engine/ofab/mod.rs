@@ -61,6 +61,8 @@ pub struct Ofab<F: Family> {
     next_serial: u32,
     next_structure: u64,
     next_polish: u64,
+    /// False while the first model is still being made: its comings and goings are nobody's news.
+    settled: bool,
     events: EventLog,
     scores: ScoreTrack,
     #[serde(skip)]
@@ -89,6 +91,7 @@ impl<F: Family> Ofab<F> {
             next_serial: 0,
             next_structure: 0,
             next_polish: u64::MAX,
+            settled: false,
             events: EventLog::default(),
             scores: ScoreTrack::default(),
             work: Work::default(),
@@ -102,7 +105,18 @@ impl<F: Family> Ofab<F> {
     }
 
     fn log(&mut self, component: ComponentId, what: Happening) {
-        self.events.push(Event { row: self.n_seen, component, what });
+        if self.settled {
+            self.events.push(Event { row: self.n_seen, component, what });
+        }
+    }
+
+    /// From now on events are news; what is there by now was born.
+    fn settle(&mut self) {
+        if !self.settled {
+            self.settled = true;
+            let ids: Vec<ComponentId> = self.comps.iter().filter(|c| c.graduated).map(|c| c.id).collect();
+            ids.into_iter().for_each(|id| self.log(id, Happening::Born));
+        }
     }
 
     fn total_mass(&self) -> f64 {
@@ -115,19 +129,19 @@ impl<F: Family> Ofab<F> {
     }
 
     /// Ages at which the model is made anew from the ring, while it still holds every row.
-    fn milestones(&self) -> [u64; 3] {
+    fn milestones(&self) -> [u64; 4] {
         let warm = self.settings.warm_up as u64;
-        [self.early_at(), warm, (BASE_BUFFER as u64).min(self.ring.capacity() as u64).max(warm)]
+        let refit = (BASE_BUFFER as u64).min(self.ring.capacity() as u64).max(warm);
+        [self.early_at(), warm, refit.min(2 * warm), refit]
     }
 
     fn at_milestone(&mut self) {
-        let [early, warm, refit] = self.milestones();
+        let [early, warm, first_refit, refit] = self.milestones();
         let n = self.n_seen;
-        if self.regime_start == 0 && n == early.min(warm) {
+        let first_regime = self.regime_start == 0;
+        if first_regime && (n == early || n == warm) {
             self.start_over();
-        } else if self.regime_start == 0 && n == warm {
-            self.start_over();
-        } else if self.regime_start == 0 && n == refit {
+        } else if first_regime && (n == first_refit || n == refit) {
             self.refit();
         } else if !self.comps.is_empty() && n >= self.next_structure {
             self.structure();

@@ -107,7 +107,7 @@ pub(super) fn shrink_once<F: Family>(
             best = Some((gain, what));
         }
     };
-    for k in (0..comps.len()).filter(|&k| judged[k]) {
+    for k in (0..comps.len()).filter(|&k| judged[k] || view.complete) {
         let lost: f64 = view.q(k).iter().zip(&view.weights).map(|(q, w)| w * (-q.min(1.0 - 1e-15)).ln_1p()).sum();
         let change = effective / n * (lost - n * (-alpha[k].min(1.0 - 1e-15)).ln_1p());
         let saved = comps[k].gauss.n_free() / 2.0 * log_count(&comps[k]) + half_log; // [OFAB] (3)
@@ -130,7 +130,8 @@ pub(super) fn shrink_once<F: Family>(
             * (comps[i].gauss.n_free() * log_count(&comps[i]) + comps[j].gauss.n_free() * log_count(&comps[j])
                 - gauss.n_free() * (comps[i].slow.count + comps[j].slow.count).max(1.0).ln())
             + half_log;
-        offer(effective / n * change + fraction * saved, Move::Merged { kept: i, gone: j });
+        let floor = if fraction < 1.0 { crate::lab("AIC", 0.5) * gauss.n_free() } else { 0.0 };
+        offer(effective / n * change + (fraction * saved).max(floor), Move::Merged { kept: i, gone: j });
     }
     let (_, what) = best?;
     apply(family, comps, view, costs, what);

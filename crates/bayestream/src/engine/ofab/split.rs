@@ -22,6 +22,8 @@ const FAST_ICA: usize = 4;
 const EM_1D: usize = 15;
 const EM_CHILDREN: usize = 10;
 const MARDIA: f64 = 4.0;
+/// Rows seen that one ring row may speak for: a ring that has just begun must not decide over a long history.
+const MOST_EXTRAPOLATED: f64 = 10.0;
 
 /// A component's rows in the ring.
 struct Rows {
@@ -78,7 +80,7 @@ pub(super) fn find_split<F: Family>(family: F, comps: &[Comp], view: &View, k: u
     let p = p.clamp(1e-3, 1.0 - 1e-3);
     let log = |c: f64| c.max(1.0).ln();
     let price = half * (log(count * p) + log(count * (1.0 - p)) - log(count)) + 0.5 * effective.ln(); // [OFAB] (3)
-    if sure * (effective / view.total).max(1.0) * view.distinct <= price {
+    if sure * (effective / view.total).clamp(1.0, MOST_EXTRAPOLATED) * view.distinct <= price {
         return None;
     }
     let mut block = view.subset(&rows.index);

@@ -211,6 +211,8 @@ impl<F: Family> Ofab<F> {
             born: self.n_seen,
             graduated: false,
             absence: 0.0,
+            claimed: 0.0,
+            absent_mass: 0.0,
             since: self.n_seen,
             watch: MeanWatch::at(&mean),
         }
@@ -269,9 +271,9 @@ impl<F: Family> Ofab<F> {
                 let alarm = comp.watch.notice(
                     &comp.gauss,
                     &comp.fast.mean,
+                    comp.fast.count,
                     mass,
                     got.sum,
-                    got.scatter,
                     threshold,
                     &mut work.whitened,
                 );

@@ -31,7 +31,11 @@ impl<F: Family> Ofab<F> {
         let n = (self.n_seen - self.ring_from) as usize;
         let (rows, weights) = self.ring.recent(n);
         let has_weight = weights.iter().any(|w| *w > 0.0);
-        has_weight.then(|| View::new(frame, &rows, weights, &self.comps, self.key()))
+        has_weight.then(|| {
+            let mut view = View::new(frame, &rows, weights, &self.comps, self.key());
+            view.complete = self.regime_start > 0 && n <= self.ring.len();
+            view
+        })
     }
 
     fn key(&self) -> (u64, u64, u64) {
@@ -42,15 +46,11 @@ impl<F: Family> Ofab<F> {
     pub(super) fn start_over(&mut self) {
         let (rows, _) = self.ring.recent(self.ring.len());
         self.frame = Some(Frame::of_rows(&rows, self.n_columns, self.scaling));
-        self.comps_in_new_frame();
+        // Components of an older frame cannot be compared with rows in the new one.
+        self.comps.clear();
         let Some((parts, total)) = self.warm_parts() else { return };
         self.replace_all(parts, total);
         self.next_structure = self.n_seen + self.least_interval();
-    }
-
-    /// Components of an older frame cannot be compared with rows in the new one.
-    fn comps_in_new_frame(&mut self) {
-        self.comps.clear();
     }
 
     /// A warm start on the ring; with missing cells it is repeated once they can be drawn from a model.
@@ -131,6 +131,7 @@ impl<F: Family> Ofab<F> {
             }
         }
         self.comps.iter_mut().for_each(|c| c.overlap = FULL_OVERLAP);
+        self.settle();
         self.next_polish = 2 * self.n_seen;
         self.schedule_structure();
     }

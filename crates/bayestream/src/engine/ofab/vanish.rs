@@ -1,7 +1,10 @@
 //! Drift: components that the stream has left, and components that move.
 
 use super::Ofab;
-use crate::family::{Family, GaussScratch};
+use super::component::Comp;
+use super::watch::MeanWatch;
+use crate::family::{Family, GaussScratch, prior_free_count};
+use crate::num;
 use crate::structure::Happening;
 
 /// Extra nats of evidence, beyond the log of the number of chances to be wrong.
@@ -11,6 +14,10 @@ const PROBATION: u64 = 500;
 const PROBATION_AFTER_CHANGE: u64 = 200;
 /// Fewest rows a regime is taken to have lasted when masses are scaled down to it.
 const LEAST_REGIME: f64 = 20.0;
+/// Share of the mass that must remain for the survivors of a change to be taken at their word.
+const OLD_WORLD: f64 = 0.5;
+/// Nats that others may lack at a component's centre and still be said to have taken its place.
+const OUTCOMPETED: f64 = 6.0;
 
 impl<F: Family> Ofab<F> {
     /// Evidence needed to say that a component is gone or has moved.
@@ -34,32 +41,35 @@ impl<F: Family> Ofab<F> {
         }
     }
 
-    /// Sums up the evidence that a component's rows have stopped coming: a likelihood ratio of "gone" against
-    /// "present" that starts over whenever presence is the better bet.
+    /// Sums up the evidence that components' rows have stopped coming: a likelihood ratio of "gone" against "present"
+    /// that starts over whenever presence is the better bet. The master is redundant, so several components of one
+    /// cluster vanish together: sets are judged, the longest absent first, at the price of having chosen the set.
     pub(super) fn vanish(&mut self, log_others: &[f64], batch_mass: f64) {
         let total = self.total_mass();
         let threshold = self.alarm_threshold();
         let now = self.n_seen;
-        let mut n_graduated = 0;
         for (comp, log_others) in self.comps.iter_mut().zip(log_others) {
             let expected = batch_mass * (1.0 - comp.mass / total).max(1e-4).ln();
             comp.absence += log_others - expected;
+            comp.claimed += log_others;
+            comp.absent_mass += batch_mass;
             if comp.absence <= 0.0 {
-                (comp.absence, comp.since) = (0.0, now);
+                comp.seen(now);
             }
-            n_graduated += usize::from(comp.graduated);
         }
-        let gone: Vec<_> =
-            self.comps.iter().filter(|c| c.graduated && c.absence > threshold).map(|c| (c.id, c.since)).collect();
-        if gone.is_empty() || gone.len() == n_graduated {
-            return;
+        let Some(gone) = self.vanished_set(threshold) else { return };
+        let since = gone.iter().map(|&k| self.comps[k].since).max().unwrap_or(now);
+        let gone: Vec<_> = gone.into_iter().map(|k| self.comps[k].id).collect();
+        self.settle();
+        for &id in &gone {
+            self.log(id, Happening::Drift);
+            self.log(id, Happening::Died);
         }
-        let since = gone.iter().map(|(_, s)| *s).max().unwrap_or(now);
-        for (id, _) in &gone {
-            self.log(*id, Happening::Drift);
-            self.log(*id, Happening::Died);
+        let before = self.total_mass();
+        self.comps.retain(|c| !gone.contains(&c.id));
+        if self.total_mass() < OLD_WORLD * before {
+            self.doubt_survivors(since);
         }
-        self.comps.retain(|c| !gone.iter().any(|(id, _)| *id == c.id));
         self.ring_from = self.ring_from.max(since);
         self.regime_start = now;
         let lasted = ((now - since) as f64).max(LEAST_REGIME);
@@ -67,6 +77,65 @@ impl<F: Family> Ofab<F> {
         self.comps.iter_mut().for_each(|c| c.mass *= shrink);
         self.next_structure = now + self.least_interval();
         self.next_polish = u64::MAX;
+    }
+
+    /// The set of components with the most evidence of absence, when that is enough; never all that have graduated.
+    fn vanished_set(&self, threshold: f64) -> Option<Vec<usize>> {
+        let total = self.total_mass();
+        let n_comps = self.comps.len();
+        let mut absent: Vec<usize> =
+            (0..n_comps).filter(|&k| self.comps[k].graduated && self.comps[k].absence > 0.0).collect();
+        if absent.is_empty() || absent.iter().map(|&k| self.comps[k].absence).sum::<f64>() < threshold {
+            return None;
+        }
+        absent.sort_by(|&a, &b| self.comps[b].absent_mass.total_cmp(&self.comps[a].absent_mass).then(a.cmp(&b)));
+        let n_graduated = self.comps.iter().filter(|c| c.graduated).count();
+        let (mut share, mut claimed, mut log_choices) = (0.0_f64, 0.0, 0.0);
+        let mut best: Option<(f64, usize)> = None;
+        for (i, &k) in absent.iter().enumerate() {
+            let comp = &self.comps[k];
+            share += comp.mass / total;
+            claimed += comp.claimed;
+            log_choices += ((n_comps - i) as f64 / (i + 1) as f64).ln();
+            let evidence = claimed - comp.absent_mass * (1.0 - share).max(1e-4).ln() - log_choices;
+            if best.is_none_or(|(e, _)| evidence > e) {
+                best = Some((evidence, i + 1));
+            }
+        }
+        let (evidence, n) = best?;
+        absent.truncate(n);
+        absent.sort_unstable();
+        let gone: Vec<usize> = absent.iter().copied().filter(|&k| !self.is_outcompeted(k, &absent)).collect();
+        let kept = gone.iter().map(|&k| self.comps[k].absence).sum::<f64>();
+        let all = absent.iter().map(|&k| self.comps[k].absence).sum::<f64>();
+        // Those that others replaced are no evidence of change.
+        let enough = evidence * kept / all.max(f64::MIN_POSITIVE) > threshold;
+        (enough && !gone.is_empty() && gone.len() < n_graduated).then_some(gone)
+    }
+
+    /// Most of the old world is gone: what is left of it may only look alike, so it must learn its shape again.
+    fn doubt_survivors(&mut self, since: u64) {
+        let memory = prior_free_count(self.n_columns);
+        for comp in self.comps.iter_mut().filter(|c| c.born < since) {
+            comp.fast.count = comp.fast.count.min(memory);
+            comp.slow.count = comp.slow.count.min(memory);
+            comp.watch = MeanWatch::at(&comp.fast.mean);
+        }
+    }
+
+    /// True when other components explain a component's centre about as well as it does: it has lost its rows to them,
+    /// the stream has not left it. Shrinkage will see to it.
+    fn is_outcompeted(&self, k: usize, gone: &[usize]) -> bool {
+        let centre = self.comps[k].gauss.mean();
+        let mut z = vec![0.0; self.n_columns];
+        let mut log_joint = |c: &Comp| {
+            c.gauss.whitened(centre, &mut z);
+            c.mass.max(f64::MIN_POSITIVE).ln() + c.gauss.log_norm() - 0.5 * z.iter().map(|v| v * v).sum::<f64>()
+        };
+        let own = log_joint(&self.comps[k]);
+        let others: Vec<f64> =
+            self.comps.iter().enumerate().filter(|(j, _)| !gone.contains(j)).map(|(_, c)| log_joint(c)).collect();
+        num::log_sum_exp(&others) > own - OUTCOMPETED
     }
 
     /// A component has moved: it starts over from where its recent rows are, with a short memory.

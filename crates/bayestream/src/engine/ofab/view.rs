@@ -14,6 +14,8 @@ pub(super) struct View {
     pub total: f64,
     /// Share of the rows that are distinct: repeated rows are not new evidence.
     pub distinct: f64,
+    /// True when these are all rows of the present regime: a component without rows here has none at all.
+    pub complete: bool,
     /// Two halves for cross-validation; equal rows share a half.
     pub fold: Vec<bool>,
     /// Log-densities, component-major, without mixing weights.
@@ -38,6 +40,7 @@ impl View {
         View {
             total: weights.iter().sum(),
             distinct: sorted.len() as f64 / hashes.len().max(1) as f64,
+            complete: false,
             fold: hashes.iter().map(|h| h & 1 == 1).collect(),
             block,
             weights,
