@@ -1,1 +1,29 @@
 //! Reproduction of the tables and figures of the papers.
+//!
+//! [`reproduce`] runs one experiment or all of a paper and writes, into a folder, a Markdown page with its tables, each
+//! table as CSV, and its figures as SVG. When the folder's parent holds a page named after the paper (`papers/ofab.md`
+//! beside `papers/figures`), the tables are put between its markers as well, so that numbers on the page come from a
+//! command:
+//!
+//! ```text
+//! <!-- begin ofab/table1 -->
+//! <!-- end ofab/table1 -->
+//! ```
+//!
+//! [`EXPERIMENTS`] lists what there is. Runs with different seeds go over threads; results do not depend on how many.
+
+mod data;
+mod error;
+mod experiment;
+mod export;
+mod learn;
+mod ofab;
+mod outcome;
+mod page;
+mod parallel;
+mod summary;
+mod table;
+
+pub use error::ReproduceError;
+pub use experiment::{EXPERIMENTS, Experiment, Options, Report, Reproduced, reproduce};
+pub use page::insert_section;

@@ -1,0 +1,186 @@
+//! The table of experiments, and the one way to run them.
+
+use crate::data::DataFolder;
+use crate::error::ReproduceError;
+use crate::ofab;
+use crate::outcome::{Outcome, write_whole};
+use crate::page::insert_section;
+use std::fs;
+use std::path::PathBuf;
+
+/// A line of the table of experiments.
+pub struct Experiment {
+    /// `paper/experiment`.
+    pub name: &'static str,
+    /// What it shows.
+    pub shows: &'static str,
+    /// True when it needs the data folder.
+    pub needs_data: bool,
+    run: fn(&mut Setting<'_>) -> Result<Outcome, ReproduceError>,
+}
+
+/// Every experiment there is.
+pub const EXPERIMENTS: [Experiment; 8] = [
+    Experiment {
+        name: "ofab/table1",
+        shows: "Table I and figure 2: divergence from the truth and number of components after 5,000 batches",
+        needs_data: false,
+        run: ofab::table1::run,
+    },
+    Experiment {
+        name: "ofab/overlap",
+        shows: "Overlapping, elongated and sorted streams, harder than the paper's",
+        needs_data: false,
+        run: ofab::overlap::run,
+    },
+    Experiment {
+        name: "ofab/drift",
+        shows: "Figure 3: components replaced at once; besides, means that move and streams that do not change",
+        needs_data: false,
+        run: ofab::drift::run,
+    },
+    Experiment {
+        name: "ofab/mppca",
+        shows: "Dimensions of principal subspaces, found in one pass",
+        needs_data: false,
+        run: ofab::mppca::run,
+    },
+    Experiment {
+        name: "ofab/letters",
+        shows: "Figure 4: points on the strokes of I, C, D, M, reconstructed",
+        needs_data: false,
+        run: ofab::letters::run,
+    },
+    Experiment {
+        name: "ofab/shuttle",
+        shows: "Figures 5A and 6A-B: outliers of the Statlog Shuttle data",
+        needs_data: true,
+        run: ofab::shuttle::run,
+    },
+    Experiment {
+        name: "ofab/kdd",
+        shows: "Figures 5B and 6C-D: intrusions among the http connections of KDD Cup 1999",
+        needs_data: true,
+        run: ofab::kdd::run,
+    },
+    Experiment {
+        name: "ofab/real",
+        shows: "Held-out log-likelihood on MNIST and Shuttle after one pass",
+        needs_data: true,
+        run: ofab::real::run,
+    },
+];
+
+/// How to run experiments.
+pub struct Options<'a> {
+    /// Where downloaded data lies.
+    pub data_dir: Option<PathBuf>,
+    /// Where tables and figures go; made when absent.
+    pub out_dir: PathBuf,
+    /// Seeds instead of each experiment's own.
+    pub seeds: Option<Vec<u64>>,
+    /// Runs at the same time; results do not depend on it.
+    pub n_threads: usize,
+    /// Compares with our batch engine even where that takes long.
+    pub with_batch: bool,
+    /// Writes the rows of `real` experiments beside the tables, for other programs to learn from.
+    pub export: bool,
+    /// Called with a line about each finished run.
+    pub progress: &'a mut dyn FnMut(&str),
+}
+
+/// What was run.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// One entry per experiment.
+    pub experiments: Vec<Reproduced>,
+}
+
+/// One experiment that was run.
+#[derive(Clone, Debug)]
+pub struct Reproduced {
+    /// Its name.
+    pub name: &'static str,
+    /// Its notes and tables, in Markdown.
+    pub markdown: String,
+    /// The files it wrote.
+    pub files: Vec<PathBuf>,
+}
+
+/// What an experiment sees of the options.
+pub struct Setting<'a> {
+    pub data: DataFolder,
+    pub out_dir: PathBuf,
+    pub n_threads: usize,
+    pub with_batch: bool,
+    pub export: bool,
+    pub progress: &'a mut dyn FnMut(&str),
+    seeds: Option<Vec<u64>>,
+}
+
+impl Setting<'_> {
+    /// The seeds asked for, or the experiment's own.
+    pub fn seeds(&self, own: std::ops::Range<u64>) -> Vec<u64> {
+        self.seeds.clone().filter(|seeds| !seeds.is_empty()).unwrap_or_else(|| own.collect())
+    }
+}
+
+/// Runs one experiment (`ofab/table1`) or all of a paper (`ofab`), writing files as each ends.
+///
+/// Of a whole paper, experiments whose data is missing are left out with a line to `progress`; asked for by name, they
+/// are an error.
+pub fn reproduce(name: &str, options: &mut Options<'_>) -> Result<Report, ReproduceError> {
+    let chosen: Vec<&Experiment> =
+        EXPERIMENTS.iter().filter(|e| e.name == name || e.name.split('/').next() == Some(name)).collect();
+    if chosen.is_empty() {
+        let known = EXPERIMENTS.iter().map(|e| e.name.to_string()).collect();
+        return Err(ReproduceError::UnknownExperiment { name: name.to_string(), known });
+    }
+    let folder = &options.out_dir;
+    fs::create_dir_all(folder).map_err(ReproduceError::io(format!("make the folder {}", folder.display())))?;
+    let mut report = Report::default();
+    for experiment in chosen {
+        let mut setting = Setting {
+            data: DataFolder { folder: options.data_dir.clone(), experiment: experiment.name },
+            out_dir: options.out_dir.clone(),
+            n_threads: options.n_threads,
+            with_batch: options.with_batch,
+            export: options.export,
+            progress: options.progress,
+            seeds: options.seeds.clone(),
+        };
+        let outcome = match (experiment.run)(&mut setting) {
+            Ok(outcome) => outcome,
+            Err(error @ (ReproduceError::NoDataFolder { .. } | ReproduceError::MissingData { .. }))
+                if experiment.name != name =>
+            {
+                (options.progress)(&format!("left out: {error}"));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        let mut files = outcome.write(experiment.name, experiment.shows, &options.out_dir)?;
+        files.extend(update_page(experiment.name, &outcome, options)?);
+        report.experiments.push(Reproduced {
+            name: experiment.name,
+            markdown: outcome.section(experiment.name, ""),
+            files,
+        });
+    }
+    Ok(report)
+}
+
+/// Puts the tables into the paper's page beside the folder of figures, when there is one with markers for them.
+fn update_page(name: &str, outcome: &Outcome, options: &Options<'_>) -> Result<Option<PathBuf>, ReproduceError> {
+    let paper = name.split('/').next().unwrap_or(name);
+    let (Some(parent), Some(figures)) = (options.out_dir.parent(), options.out_dir.file_name()) else {
+        return Ok(None);
+    };
+    let page = parent.join(format!("{paper}.md"));
+    let Ok(text) = fs::read_to_string(&page) else { return Ok(None) };
+    let section = outcome.section(name, &format!("{}/", figures.to_string_lossy()));
+    match insert_section(&text, name, &section) {
+        Some(new) if new != text => write_whole(&page, new).map(|()| Some(page)),
+        _ => Ok(None),
+    }
+}
