@@ -39,7 +39,9 @@ fn inputs_that_cannot_be_learnt_from_name_the_place_and_write_nothing() {
         assert_eq!(folder.read("old.bay"), b"what was there before", "{name}");
     }
     folder.run("fit absent.csv -o new.bay").complains(1, &["absent.csv", "no such file"]);
-    folder.run("fit text.csv -o new.bay --batch 100").complains(1, &["600 rows had been learnt", "new.bay was not written"]);
+    folder
+        .run("fit text.csv -o new.bay --batch 100")
+        .complains(1, &["600 rows had been learnt", "new.bay was not written"]);
 }
 
 #[test]
@@ -130,7 +132,9 @@ fn outputs_that_cannot_be_written_are_found_before_the_work() {
 fn a_full_disk_is_told_and_what_was_learnt_is_kept() {
     let folder = with_model();
     let full = || File::options().write(true).open("/dev/full").unwrap();
-    for command in ["score model.bay good.csv", "inspect model.bay", "inspect model.bay --json", "models", "sample model.bay -n 9"] {
+    for command in
+        ["score model.bay good.csv", "inspect model.bay", "inspect model.bay --json", "models", "sample model.bay -n 9"]
+    {
         folder.run_into(command, full()).complains(1, &["error: standard output"]);
     }
     let fit = folder.run("fit good.csv -o new.bay --checkpoint /dev/full --every 500 --batch 100");

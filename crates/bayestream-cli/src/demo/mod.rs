@@ -61,8 +61,9 @@ impl Alarms {
 /// Runs the demonstration and writes its files into a folder.
 pub fn run(folder: &str, seed: u64) -> Result<(), Failure> {
     let path = Path::new(folder);
-    fs::create_dir_all(path)
-        .map_err(|error| Failure::Failed(format!("{folder}: the folder cannot be made: {error}; choose another with --out")))?;
+    fs::create_dir_all(path).map_err(|error| {
+        Failure::Failed(format!("{folder}: the folder cannot be made: {error}; choose another with --out"))
+    })?;
     let file = |name: &str| path.join(name).display().to_string();
     let plant = Plant::new(seed);
     write_stream(&file("stream.csv"), &plant)?;

@@ -75,7 +75,8 @@ fn wide(title: &str, y_label: &str) -> Chart {
 fn sizes(course: &Course) -> Chart {
     let realized: Vec<(f64, f64)> = course.sizes.iter().map(|(row, k, _)| (*row, *k)).collect();
     let held: Vec<(f64, f64)> = course.sizes.iter().map(|(row, _, k)| (*row, *k)).collect();
-    let chart = wide("Number of components", "components").step("held", &held).color(5).step("in the snapshot", &realized);
+    let chart =
+        wide("Number of components", "components").step("held", &held).color(5).step("in the snapshot", &realized);
     with_marks(chart.color(0))
 }
 
@@ -95,12 +96,8 @@ fn scatter(plant: &Plant, snapshot: &Snapshot) -> Chart {
     let stride = (RECENT_ROWS / MOST_POINTS).max(1);
     let recent = N_ROWS - RECENT_ROWS;
     let rows: Vec<f64> = (recent..N_ROWS).step_by(stride).flat_map(|row| plant.row(row).to_vec()).collect();
-    let wrong: Vec<(f64, f64)> = plant
-        .planted
-        .iter()
-        .filter(|p| p.row >= recent)
-        .map(|p| (plant.row(p.row)[a], plant.row(p.row)[b]))
-        .collect();
+    let wrong: Vec<(f64, f64)> =
+        plant.planted.iter().filter(|p| p.row >= recent).map(|p| (plant.row(p.row)[a], plant.row(p.row)[b])).collect();
     let style = Style::color(1).with_marker(Marker::Cross).with_radius(4.0).with_opacity(1.0);
     pictures::scatter(snapshot, (a, b), &rows).size(720.0, 540.0).points("planted outliers", &wrong, style)
 }

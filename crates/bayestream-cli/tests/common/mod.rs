@@ -52,7 +52,8 @@ impl Folder {
 
     /// Runs it with some text on standard input.
     pub fn run_with_input(&self, line: &str, input: &str) -> Finished {
-        let mut child = self.command(line).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            self.command(line).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let input = input.to_string();
         let writer = thread::spawn(move || stdin.write_all(input.as_bytes()));
