@@ -167,7 +167,7 @@ fn wrong_usage_is_told_apart_from_failure_and_suggests_the_nearest() {
         folder.run(command).complains(2, says);
     }
     assert!(!folder.has("x.bay"));
-    folder.run("fti good.csv").complains(2, &["fit"]);
+    folder.run("inspct model.bay").complains(2, &["inspect"]);
     folder.run("fit good.csv -o x.bay --columns heigth").complains(1, &["did you mean `height`"]);
 }
 
