@@ -113,57 +113,65 @@ pub fn weights(snapshot: &Snapshot) -> Chart {
 
 /// One component's life, in rows of the stream.
 struct Life {
-    from: f64,
+    /// None when its beginning is not among the events.
+    from: Option<f64>,
     to: f64,
 }
 
-/// When components began and ended, from the events that are kept.
-pub fn lifelines<'a>(events: impl Iterator<Item = &'a Event>, snapshot: &Snapshot) -> Chart {
+/// When components began and ended, as far as the events tell.
+fn lives<'a>(events: impl Iterator<Item = &'a Event>, snapshot: &Snapshot) -> Vec<(ComponentId, f64, f64)> {
     let now = snapshot.n_seen as f64;
     let mut lives: BTreeMap<ComponentId, Life> = BTreeMap::new();
+    let unknown = || Life { from: None, to: now };
     for event in events {
         let row = event.row as f64;
-        let begin = |lives: &mut BTreeMap<ComponentId, Life>, id, from| {
-            lives.entry(id).or_insert(Life { from, to: now });
-        };
+        let life = lives.entry(event.component).or_insert_with(unknown);
         match event.what {
-            Happening::Born => begin(&mut lives, event.component, row),
-            // Its own birth is older than the oldest event kept, or it would be there already.
-            Happening::Split { new } => {
-                begin(&mut lives, event.component, 0.0);
-                begin(&mut lives, new, row);
-            }
-            Happening::Died | Happening::Merged { .. } => {
-                begin(&mut lives, event.component, 0.0);
-                if let Some(life) = lives.get_mut(&event.component) {
-                    life.to = row;
-                }
-            }
-            Happening::Drift => begin(&mut lives, event.component, 0.0),
+            Happening::Born => life.from = Some(row),
+            Happening::Died | Happening::Merged { .. } => life.to = row,
+            Happening::Split { new } => lives.entry(new).or_insert_with(unknown).from = Some(row),
+            Happening::Drift => {}
         }
     }
     for component in &snapshot.components {
-        lives.entry(component.id).or_insert(Life { from: 0.0, to: now });
+        lives.entry(component.id).or_insert_with(unknown);
     }
+    // Components are numbered as they come: one whose beginning is unknown began after those with smaller numbers.
+    let mut latest = 0.0_f64;
+    let mut shard = None;
+    lives
+        .into_iter()
+        .map(|(id, life)| {
+            if shard.replace(id.shard) != Some(id.shard) {
+                latest = 0.0;
+            }
+            let from = life.from.unwrap_or(latest).min(life.to);
+            latest = latest.max(from);
+            (id, from, life.to)
+        })
+        .collect()
+}
+
+/// Lives of the components, one lane each.
+pub fn lifelines<'a>(events: impl Iterator<Item = &'a Event>, snapshot: &Snapshot) -> Chart {
+    let now = snapshot.n_seen as f64;
+    let mut shown = lives(events, snapshot);
     let in_snapshot = |id: &ComponentId| snapshot.components.iter().any(|c| c.id == *id);
-    let mut shown: Vec<(ComponentId, Life)> = lives.into_iter().collect();
-    shown.sort_by(|(a, x), (b, y)| {
-        in_snapshot(b).cmp(&in_snapshot(a)).then((y.to - y.from).total_cmp(&(x.to - x.from))).then(a.cmp(b))
+    let length = |life: &(ComponentId, f64, f64)| life.2 - life.1;
+    shown.sort_by(|a, b| {
+        in_snapshot(&b.0).cmp(&in_snapshot(&a.0)).then(length(b).total_cmp(&length(a))).then(a.0.cmp(&b.0))
     });
     let n_lives = shown.len();
     shown.truncate(MOST_LIVES);
-    shown.sort_by(|(a, x), (b, y)| x.from.total_cmp(&y.from).then(a.cmp(b)));
-    let spans: Vec<Span> = shown
-        .iter()
-        .enumerate()
-        .map(|(lane, (id, life))| Span {
-            y: lane as f64,
-            from: life.from,
-            to: life.to,
-            color: color_of(*id),
-            label: id.to_string(),
-        })
-        .collect();
+    shown.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+    let span = |(lane, &(id, from, to)): (usize, &(ComponentId, f64, f64))| Span {
+        y: lane as f64,
+        from,
+        to,
+        color: color_of(id),
+        label: id.to_string(),
+    };
+    let spans: Vec<Span> = shown.iter().enumerate().map(span).collect();
     let mut chart = Chart::new("Lives of the components")
         .x_label("rows seen")
         .x_range(0.0, now.max(1.0))
@@ -278,6 +286,22 @@ mod tests {
         }
         let held = held_over_time(&now);
         assert_eq!(held, [(100.0, 3.0), (200.0, 4.0), (300.0, 3.0), (500.0, 3.0)]);
+    }
+
+    #[test]
+    fn lives_begin_and_end_with_their_events() {
+        let mut now = snapshot(&[[0.0; 3]]);
+        let id = |serial| ComponentId { shard: 0, serial };
+        for (row, component, what) in [
+            (100, id(0), Happening::Born),
+            (150, id(0), Happening::Split { new: id(4) }),
+            (300, id(7), Happening::Merged { into: id(4) }),
+            (400, id(4), Happening::Died),
+        ] {
+            now.events.push(Event { row, component, what });
+        }
+        let told = lives(now.events.iter(), &now);
+        assert_eq!(told, [(id(0), 100.0, 500.0), (id(4), 150.0, 400.0), (id(7), 150.0, 300.0)]);
     }
 
     #[test]

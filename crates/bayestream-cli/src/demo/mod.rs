@@ -50,6 +50,8 @@ struct Alarms {
     threshold: f64,
     n_planted: usize,
     n_found: usize,
+    /// Alarms that are rows of the new regime, before the model knew it.
+    n_new_regime: usize,
 }
 
 impl Alarms {
@@ -95,7 +97,7 @@ fn learn(model: &mut Model, plant: &Plant) -> Result<Course, Failure> {
         let first = batch_ix * BATCH;
         let mut scorer = model.scorer();
         scorer.score(rows, &mut scores);
-        for (ix, score) in scores.iter().enumerate().filter(|(_, score)| score.p_value <= scores::UNUSUAL) {
+        for (ix, _) in scores.iter().enumerate().filter(|(_, score)| score.p_value <= scores::UNUSUAL) {
             let row = &rows[ix * d..(ix + 1) * d];
             if let Some(reason) = scorer.reasons(row).first() {
                 let why = Why {
@@ -105,7 +107,6 @@ fn learn(model: &mut Model, plant: &Plant) -> Result<Course, Failure> {
                 };
                 course.reasons.push((first + ix, why));
             }
-            debug_assert!(score.p_value.is_finite());
         }
         let batch = Batch::new(rows, d).map_err(|error| Failure::Failed(error.to_string()))?;
         let report = model.update(&batch).map_err(|error| Failure::Failed(error.to_string()))?;
@@ -142,8 +143,9 @@ fn alarms(scores: &[RowScore], plant: &Plant) -> Alarms {
     order.truncate((OUTLIER_SHARE * N_ROWS as f64) as usize);
     let is_planted = |row: &&usize| plant.planted.binary_search_by_key(*row, |p| p.row).is_ok();
     let n_found = order.iter().filter(is_planted).count();
+    let n_new_regime = order.iter().filter(|row| !is_planted(row) && plant.is_new_regime(**row)).count();
     let threshold = order.last().map_or(f64::NAN, |row| scores[*row].surprise);
-    Alarms { rows: order, threshold, n_planted: plant.planted.len(), n_found }
+    Alarms { rows: order, threshold, n_planted: plant.planted.len(), n_found, n_new_regime }
 }
 
 fn write_stream(path: &str, plant: &Plant) -> Result<(), Failure> {
@@ -186,7 +188,8 @@ fn closing_words(folder: &str, course: &Course, snapshot: &Snapshot, alarms: &Al
            A regime began at row {new}, another ended at row {old}, one sensor drifted all the time.\n  \
            The model ended with {k} components, for the regimes: {regimes}.\n  \
            {planted} rows with wrong readings were planted; {found} of them ({recall:.0} %) are among the\n  \
-           {alarms} most surprising rows (an alarm rate of 0.3 %), each scored before it was learnt.\n\
+           {alarms} most surprising rows (an alarm rate of 0.3 %), each scored before it was learnt.\n  \
+           {new_rows} other alarms are rows of the new regime, before the model knew it.\n\
          \nLook at\n  \
            {folder}/report.html   components over time, log-score, outliers and why\n\
          \nTry next\n  \
@@ -204,5 +207,6 @@ fn closing_words(folder: &str, course: &Course, snapshot: &Snapshot, alarms: &Al
         found = alarms.n_found,
         recall = 100.0 * alarms.recall(),
         alarms = alarms.rows.len(),
+        new_rows = alarms.n_new_regime,
     )
 }

@@ -147,6 +147,11 @@ impl Plant {
         self.regimes.push(regime);
     }
 
+    /// Whether a row is of the regime that begins in the middle of the stream.
+    pub fn is_new_regime(&self, row: usize) -> bool {
+        self.regimes[row] == RECIPE_B
+    }
+
     /// One row.
     pub fn row(&self, row: usize) -> &[f64] {
         &self.rows[row * SENSORS.len()..(row + 1) * SENSORS.len()]

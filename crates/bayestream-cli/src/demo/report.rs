@@ -54,9 +54,11 @@ pub fn page(plant: &Plant, course: &Course, snapshot: &Snapshot, alarms: &Alarms
             format!(
                 "{planted} rows have one or two wrong readings, off by less than the regimes differ, so that no fixed \
                  limit finds them. Among the {} most surprising rows, an alarm rate of 0.3 %, are {} of them: a recall \
-                 of {recall}.",
+                 of {recall}. {} other alarms are rows of “recipe b”, before the model knew it. Where surprises of \
+                 planted rows are small, the model held a wide component for them: it had learnt that such rows occur.",
                 alarms.rows.len(),
-                alarms.n_found
+                alarms.n_found,
+                alarms.n_new_regime
             ),
         )
         .chart(surprise(plant, course, alarms), "Surprise in nats: how much less likely a row was than the median row.")
