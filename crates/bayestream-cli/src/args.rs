@@ -34,28 +34,30 @@ impl KindArgs {
         Ok(config)
     }
 
-    /// Refuses what cannot change once a model has begun.
+    /// Refuses what differs from a model that has begun; the same again is fine, so that a command can be repeated.
     pub fn check_continues(&self, model: &Model) -> Result<(), Failure> {
-        let fixed = |what: &str| {
+        let has = model.config();
+        let fixed = |what: String| {
             Err(Failure::Usage(format!("{what} is fixed when a model begins: leave it out to continue this one")))
         };
-        match self.kind {
-            Some(kind) if kind != model.config().kind => {
-                let has = model.config().kind;
-                return Err(Failure::Usage(format!(
-                    "the model to continue is of kind {has}, not {kind}: leave -m out"
-                )));
+        if let Some(kind) = self.kind.filter(|kind| *kind != has.kind) {
+            return Err(Failure::Usage(format!(
+                "the model to continue is of kind {}, not {kind}: leave -m out",
+                has.kind
+            )));
+        }
+        for (name, value) in &self.settings {
+            let mut settings = has.settings.clone();
+            settings.set(has.kind, name, value)?;
+            if settings != has.settings {
+                return fixed(format!("--set {name}"));
             }
-            _ => {}
         }
-        if !self.settings.is_empty() {
-            return fixed("--set");
+        if self.seed.is_some_and(|seed| seed != has.seed) {
+            return fixed("--seed".to_string());
         }
-        if self.seed.is_some() {
-            return fixed("--seed");
-        }
-        if self.shard.is_some() {
-            return fixed("--shard");
+        if self.shard.is_some_and(|shard| shard != has.shard) {
+            return fixed("--shard".to_string());
         }
         Ok(())
     }

@@ -149,7 +149,7 @@ fn reader_died() -> Failure {
 
 fn size_of(input: &str) -> Option<u64> {
     let metadata = fs::metadata(input).ok().filter(|_| input != "-")?;
-    metadata.is_file().then(|| metadata.len())
+    metadata.is_file().then_some(metadata.len())
 }
 
 /// Whether the other end still listens.

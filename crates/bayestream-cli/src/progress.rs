@@ -15,17 +15,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A bar over so many bytes, or a count of rows where the end is unknown.
-    pub fn over_bytes(total_bytes: Option<u64>) -> Progress {
-        Progress::start(total_bytes)
-    }
-
-    /// A bar over a known number of rows.
-    pub fn over_rows(n_rows: u64) -> Progress {
-        Progress::start(Some(n_rows))
-    }
-
-    fn start(length: Option<u64>) -> Progress {
+    /// A bar of this length, in bytes or rows, or a count of rows where the end is unknown.
+    pub fn over(length: Option<u64>) -> Progress {
         let bar = terminal::shows_progress().then(|| match length {
             Some(length) => {
                 let template = "{bar:24} {percent:>3} %  {msg}  {elapsed}";

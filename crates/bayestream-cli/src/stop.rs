@@ -41,3 +41,11 @@ pub fn name(signal: i32) -> &'static str {
         _ => "interrupted",
     }
 }
+
+/// The options that make a repeated command go on where it was stopped.
+pub fn how_to_go_on(option: &str, model: &str, inputs: &[String]) -> String {
+    match inputs.iter().any(|input| input == "-") {
+        true => format!("{option} {model} and an input that begins with the next row (or --skip-seen)"),
+        false => format!("{option} {model} --skip-seen"),
+    }
+}

@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn short_numbers_keep_four_digits() {
-        assert_eq!([0.0, 1.0, -3.14159, 12345.6, 1.5e-9].map(short), ["0", "1", "-3.142", "12346", "1.500e-9"]);
+        assert_eq!([0.0, 1.0, -3.21591, 12345.6, 1.5e-9].map(short), ["0", "1", "-3.216", "12346", "1.500e-9"]);
         assert_eq!(short(f64::NAN), "–");
     }
 }

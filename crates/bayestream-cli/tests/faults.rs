@@ -121,6 +121,8 @@ fn outputs_that_cannot_be_written_are_found_before_the_work() {
     folder.run("watch good.csv --checkpoint nowhere/kept.bay").complains(1, &["nowhere/kept.bay"]);
     folder.run("score model.bay good.csv -o nowhere/scores.csv").complains(1, &["nowhere/scores.csv"]);
     folder.run("sample model.bay -n 3 -o nowhere/rows.csv").complains(1, &["nowhere/rows.csv"]);
+    folder.write("other.csv", "a,b\n1,2\n");
+    folder.run("plot model.bay other.csv -o picture.svg").complains(1, &["other.csv", "the model needs", "`height`"]);
     folder.run("plot model.bay -o nowhere/picture.svg").complains(1, &["nowhere/picture.svg"]);
     folder.run("score model.bay good.csv -o scores.unknown").complains(2, &["scores.unknown", "--to"]);
     folder.run("plot model.bay -o picture.bmp").complains(2, &["picture.bmp", ".svg"]);
@@ -151,7 +153,7 @@ fn a_full_disk_is_told_and_what_was_learnt_is_kept() {
 #[test]
 fn wrong_usage_is_told_apart_from_failure_and_suggests_the_nearest() {
     let folder = with_model();
-    let cases: [(&str, &[&str]); 10] = [
+    let cases: [(&str, &[&str]); 11] = [
         ("fit good.csv -m gmm/ofba -o x.bay", &["did you mean `gmm/ofab`"]),
         ("fit good.csv --set detla=0.1 -o x.bay", &["did you mean `delta`"]),
         ("fit good.csv --set delta=7 -o x.bay", &["delta=7", "share in [0, 1)"]),
@@ -162,6 +164,7 @@ fn wrong_usage_is_told_apart_from_failure_and_suggests_the_nearest() {
         ("fit good.csv", &["--output"]),
         ("fit good.csv -o x.bay --format exel", &["exel", "csv"]),
         ("generate ofba", &["did you mean `ofab`"]),
+        ("generate ofab -n 99999999999999", &["-n 99999999999999", "at most"]),
     ];
     for (command, says) in cases {
         folder.run(command).complains(2, says);

@@ -89,7 +89,7 @@ pub fn run(args: FitArgs) -> Result<(), Failure> {
         (Opening::Columns(columns), Origin::New(config)) => Model::new(Config { columns, ..config })?,
     };
     let mut training = Training::new(model, checkpoint, args.read.skips());
-    let mut progress = Progress::over_bytes(feed.total_bytes());
+    let mut progress = Progress::over(feed.total_bytes());
     let outcome = feed_all(&mut feed, &mut training, &mut progress);
     progress.clear();
     match outcome {
@@ -179,16 +179,12 @@ fn stopped(args: &FitArgs, mut training: Training, signal: i32) -> Failure {
     if let Err(failure) = saved {
         return failure;
     }
-    let n_seen = training.model.n_seen();
     let message = format!(
-        "{}: {} has learnt {} rows; go on from the next one with\n  bayestream fit {} --resume {} --skip-seen --batch {} -o {}",
+        "{}: {} has learnt {} rows\n  go on by the same command with {}",
         stop::name(signal),
         args.output,
-        thousands(n_seen),
-        args.inputs.join(" "),
-        args.output,
-        args.batch,
-        args.output
+        thousands(training.model.n_seen()),
+        stop::how_to_go_on("--resume", &args.output, &args.inputs)
     );
     Failure::Stopped { signal, message }
 }

@@ -59,6 +59,9 @@ pub struct GenerateArgs {
 
 const NAMES: [&str; 7] = ["ofab", "sorted", "drift-abrupt", "drift-gradual", "mppca", "student", "letters"];
 
+/// Data is made in memory: about 2 GB of it at most.
+const MOST_CELLS: u64 = 250_000_000;
+
 /// Rows, the component each came from, and what is known of them.
 struct Generated {
     rows: Vec<f64>,
@@ -136,7 +139,17 @@ pub fn run(args: GenerateArgs) -> Result<(), Failure> {
 
 fn generate(args: &GenerateArgs) -> Result<Generated, Failure> {
     let (k, d, seed) = (args.k as usize, args.d as usize, args.seed);
-    let n = usize::try_from(args.n).map_err(|_| Failure::Usage(format!("-n {}: more rows than memory has", args.n)))?;
+    if args.n.saturating_mul(u64::from(args.d)) > MOST_CELLS {
+        return Err(Failure::Usage(format!(
+            "-n {}: at most {} rows of {d} columns",
+            args.n,
+            MOST_CELLS / u64::from(args.d)
+        )));
+    }
+    if !args.shift.is_finite() {
+        return Err(Failure::Usage("--shift must be a finite number".to_string()));
+    }
+    let n = args.n as usize;
     let mixture = || ofab_truth(k, d, args.covariance, seed);
     Ok(match args.name.as_str() {
         "ofab" => {

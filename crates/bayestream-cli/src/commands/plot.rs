@@ -1,11 +1,12 @@
 //! `plot`: a model as a picture, over data if there is any.
 
 use crate::error::Failure;
+use crate::feed::{Feed, Next, Plan};
 use crate::model_file;
 use crate::pictures::{self, Thinned};
 use crate::terminal::{self, short, thousands};
 use bayestream::structure::Snapshot;
-use bayestream_io::{Format, OnError, ReadOptions, RowBatch, open, write_atomic};
+use bayestream_io::{Format, OnError, ReadOptions, write_atomic};
 use bayestream_plot::{Chart, Page, SvgFigure, grid};
 use clap::Args;
 use std::path::Path;
@@ -102,11 +103,13 @@ fn read_rows(data: &str, format: Option<Format>, snapshot: &Snapshot) -> Result<
         on_error: OnError::Skip,
         ..ReadOptions::default()
     };
-    let mut source = open(data, &options)?;
+    let columns = Some(snapshot.columns.clone());
+    let mut feed = Feed::start(Plan { inputs: vec![data.to_string()], options, columns, skip: 0 }, None);
+    feed.opening()?;
     let mut thinned = Thinned::new(snapshot.columns.len());
-    let mut batch = RowBatch::new();
-    while source.next_batch(&mut batch)? {
-        thinned.extend(&batch.rows);
+    while let Next::Rows(portion) = feed.next()? {
+        thinned.extend(&portion.batch.rows);
+        feed.reuse(portion.batch);
     }
     Ok(thinned.rows().to_vec())
 }

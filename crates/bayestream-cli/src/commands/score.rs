@@ -2,7 +2,7 @@
 
 use crate::args::{OnErrorArg, TableArgs};
 use crate::error::Failure;
-use crate::feed::{Feed, Next, Opening, Plan};
+use crate::feed::{Feed, Next, Plan};
 use crate::model_file;
 use crate::scores::ScoreTable;
 use crate::terminal::{self, thousands};
@@ -53,8 +53,7 @@ pub fn run(args: ScoreArgs) -> Result<(), Failure> {
     };
     let columns = Some(snapshot.columns.clone());
     let mut feed = Feed::start(Plan { inputs: vec![args.input.clone()], options, columns, skip: 0 }, None);
-    // Without a listener there is no signal to stop at.
-    let (Opening::Columns(_) | Opening::Stop(_)) = feed.opening()?;
+    feed.opening()?;
     let mut table = ScoreTable::create(&args.table.output, args.table.to, &snapshot.columns, args.id_column.is_some())?;
     let mut scorer = snapshot.scorer();
     loop {
@@ -73,6 +72,7 @@ pub fn run(args: ScoreArgs) -> Result<(), Failure> {
                 }
                 return table.finish();
             }
+            // Nobody listens for signals here: one ends the process.
             Next::Stop(_) => return table.finish(),
         }
     }

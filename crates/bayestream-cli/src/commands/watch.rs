@@ -51,8 +51,10 @@ pub fn run(args: WatchArgs) -> Result<(), Failure> {
     };
     let mut options = args.read.options(args.batch as usize);
     let columns = known.as_ref().map(|model| model.columns().to_vec());
-    if columns.is_some() {
+    if columns.is_some() && options.columns.is_none() {
+        // Columns that the model does not have are none of its business.
         options.columns = columns.clone();
+        options.drop.clear();
     }
     let skip = known.as_ref().filter(|_| args.skip_seen).map_or(0, Model::n_seen);
     let plan = Plan { inputs: vec![args.input.clone()], options, columns, skip };
@@ -94,10 +96,6 @@ fn begin(args: &WatchArgs) -> Result<(Option<Model>, Config), Failure> {
     let Some(path) = &args.model else {
         return Ok((None, config));
     };
-    if args.read.columns.is_some() || !args.read.drop.is_empty() {
-        let text = "--columns and --drop belong to a new model: with --model its own columns are used".to_string();
-        return Err(Failure::Usage(text));
-    }
     let model = model_file::load(path)?;
     args.kind.check_continues(&model)?;
     Ok((Some(model), config))
@@ -140,11 +138,10 @@ fn stopped(args: &WatchArgs, training: &Training, signal: i32) -> Failure {
     let seen = thousands(training.model.n_seen());
     let message = match &training.checkpoint {
         Some(checkpoint) if training.n_learnt > 0 => format!(
-            "{}: {path} has learnt {seen} rows; go on from the next one with\n  \
-             bayestream watch {} --model {path} --checkpoint {path}",
+            "{}: {} has learnt {seen} rows\n  go on by the same command with {}",
             stop::name(signal),
-            args.input,
-            path = checkpoint.path(),
+            checkpoint.path(),
+            stop::how_to_go_on("--model", checkpoint.path(), std::slice::from_ref(&args.input)),
         ),
         Some(_) => format!("{}: no row was learnt, nothing was written", stop::name(signal)),
         None => {

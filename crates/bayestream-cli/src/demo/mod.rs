@@ -83,7 +83,7 @@ pub fn run(folder: &str, seed: u64) -> Result<(), Failure> {
 fn learn(model: &mut Model, plant: &Plant) -> Result<Course, Failure> {
     let d = plant::sensors().len();
     let begun = Instant::now();
-    let mut progress = Progress::over_rows(N_ROWS as u64);
+    let mut progress = Progress::over(Some(N_ROWS as u64));
     let mut course = Course {
         scores: Vec::with_capacity(N_ROWS),
         reasons: Vec::new(),
