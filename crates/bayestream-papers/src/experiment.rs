@@ -20,12 +20,18 @@ pub struct Experiment {
 }
 
 /// Every experiment there is.
-pub const EXPERIMENTS: [Experiment; 8] = [
+pub const EXPERIMENTS: [Experiment; 9] = [
     Experiment {
         name: "ofab/table1",
         shows: "Table I and figure 2: divergence from the truth and number of components after 5,000 batches",
         needs_data: false,
         run: ofab::table1::run,
+    },
+    Experiment {
+        name: "ofab/variant",
+        shows: "Algorithm 1 of the paper, its errors corrected, beside the engine that is the default",
+        needs_data: false,
+        run: ofab::variant::run,
     },
     Experiment {
         name: "ofab/overlap",

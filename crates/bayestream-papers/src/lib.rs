@@ -10,6 +10,22 @@
 //! <!-- end ofab/table1 -->
 //! ```
 //!
+//! ```no_run
+//! use bayestream_papers::{Options, reproduce};
+//!
+//! let mut options = Options {
+//!     data_dir: None,
+//!     out_dir: "papers/figures".into(),
+//!     seeds: None,
+//!     n_threads: 2,
+//!     with_batch: false,
+//!     export: false,
+//!     progress: &mut |line| eprintln!("{line}"),
+//! };
+//! let report = reproduce("ofab/table1", &mut options).unwrap();
+//! println!("{}", report.experiments[0].markdown);
+//! ```
+//!
 //! [`EXPERIMENTS`] lists what there is. Runs with different seeds go over threads; results do not depend on how many.
 
 mod data;

@@ -25,15 +25,15 @@ impl Outcome {
         let stem = experiment.replace('/', "-");
         let page = folder.join(format!("{stem}.md"));
         let mut files = vec![page.clone()];
-        write_whole(&page, &format!("# {experiment}\n\n{shows}.\n\n{}", self.section(experiment, "")))?;
+        write_whole(&page, format!("# {experiment}\n\n{shows}.\n\n{}", self.section(experiment, "")))?;
         for table in &self.tables {
             let path = folder.join(format!("{}.csv", joined(&stem, table.slug)));
-            write_whole(&path, &table.to_csv())?;
+            write_whole(&path, table.to_csv())?;
             files.push(path);
         }
         for (slug, _, figure) in &self.figures {
             let path = folder.join(format!("{}.svg", joined(&stem, slug)));
-            write_whole(&path, &figure.to_svg())?;
+            write_whole(&path, figure.to_svg())?;
             files.push(path);
         }
         files.extend(self.files.iter().cloned());

@@ -39,12 +39,12 @@ pub fn digits(value: f64, significant: i32) -> String {
     format!("{value:.*}", (significant - 1 - magnitude).clamp(0, 12) as usize)
 }
 
-/// `mean (sd)`, the spread with as many decimals as the mean.
+/// `mean (sd)`, the spread with as many decimals as the mean; the value alone when there is one only.
 pub fn mean_sd_text(values: &[f64]) -> String {
     let (mean, sd) = mean_sd(values);
     let text = three(mean);
     let decimals = text.split('.').nth(1).map_or(0, str::len);
-    if sd.is_finite() { format!("{text} ({sd:.decimals$})") } else { text }
+    if values.len() > 1 && sd.is_finite() { format!("{text} ({sd:.decimals$})") } else { text }
 }
 
 /// Values one after the other.
@@ -73,5 +73,6 @@ mod tests {
         assert_eq!(three(0.0), "0.00");
         assert_eq!(three(f64::INFINITY), "∞");
         assert_eq!(mean_sd_text(&[0.00101, 0.00103]), "0.00102 (0.00001)");
+        assert_eq!(mean_sd_text(&[0.25]), "0.250");
     }
 }

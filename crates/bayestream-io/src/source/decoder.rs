@@ -1,10 +1,11 @@
 //! Blocks of columns out of Parquet and Arrow files: what differs between the two, and nothing else.
 
 use std::fmt::Display;
-use std::io::{BufReader, Cursor, Read, Seek};
+use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 
 use arrow_array::RecordBatch;
-use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_ipc::reader::{FileReader, StreamReader, read_footer_length};
+use arrow_ipc::{Block, root_as_footer};
 use arrow_schema::{ArrowError, Schema};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
@@ -99,13 +100,14 @@ impl Decoder {
 
     /// Takes two readers of the same bytes: the columns must be known before those to read can be chosen.
     fn from_arrow_file<R: Read + Seek + Send + 'static>(
-        readers: (R, R),
+        mut readers: (R, R),
         name: String,
         gauge: Gauge,
         is_file: bool,
         options: &ReadOptions,
     ) -> Result<Decoder, InputError> {
         let format = Format::Arrow;
+        decode(&name, format, || check_blocks(&mut readers.0))?;
         let schema = decode(&name, format, || FileReader::try_new(readers.0, None))?.schema();
         let (plan, projected) = plan_columns(&name, &schema, options)?;
         let blocks = decode(&name, format, || FileReader::try_new(readers.1, Some(projected.clone())))?;
@@ -136,6 +138,33 @@ impl Decoder {
 
     pub(crate) fn progress(&self) -> Progress {
         self.meter.gauge.progress()
+    }
+}
+
+/// Refuses an Arrow file whose table of blocks points beyond its end: the reader would ask for that much memory first.
+fn check_blocks<R: Read + Seek>(reader: &mut R) -> Result<(), ArrowError> {
+    const TRAILER: u64 = 10;
+    let damaged = || ArrowError::ParseError("the table of blocks is damaged".to_string());
+    let size = reader.seek(SeekFrom::End(0))?;
+    let trailer_start = size.checked_sub(TRAILER).ok_or_else(damaged)?;
+    let mut trailer = [0; TRAILER as usize];
+    reader.seek(SeekFrom::Start(trailer_start))?;
+    reader.read_exact(&mut trailer)?;
+    let footer_length = read_footer_length(trailer)?;
+    let footer_start = trailer_start.checked_sub(footer_length as u64).ok_or_else(damaged)?;
+    let mut footer = vec![0; footer_length];
+    reader.seek(SeekFrom::Start(footer_start))?;
+    reader.read_exact(&mut footer)?;
+    let footer = root_as_footer(&footer).map_err(|_| damaged())?;
+    let end_of = |block: &Block| {
+        let [offset, metadata, body] =
+            [block.offset(), i64::from(block.metaDataLength()), block.bodyLength()].map(u64::try_from);
+        offset.ok()?.checked_add(metadata.ok()?)?.checked_add(body.ok()?)
+    };
+    let blocks = footer.recordBatches().into_iter().flatten().chain(footer.dictionaries().into_iter().flatten());
+    match blocks.map(end_of).all(|end| end.is_some_and(|end| end <= footer_start)) {
+        true => Ok(()),
+        false => Err(damaged()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Parquet and Arrow: every type that can be a number or a label, and those that cannot.
 
+use std::process::Command;
 use std::sync::Arc;
 
 use arrow_array::types::{Float16Type, Int8Type};
@@ -302,4 +303,44 @@ fn damaged_files_are_errors() {
             assert!(cut.is_err() || name == "arrow stream", "{name} cut at {length}");
         }
     }
+}
+
+/// Sets each byte of an Arrow file to 255 in turn and returns the messages of those that cannot be read.
+fn damage_byte_by_byte() -> Vec<String> {
+    let x: ArrayRef = Arc::new(Float64Array::from(vec![Some(1.5), None, Some(2.5)]));
+    let whole = arrow_file_with(&[block(vec![("x", x)])], None);
+    let damage = |ix: usize| {
+        let mut bytes = whole.clone();
+        bytes[ix] = 255;
+        read_bytes(bytes, &options(Format::Arrow)).err().map(|error| error.to_string())
+    };
+    (0..whole.len()).filter_map(damage).collect()
+}
+
+#[test]
+fn damage_that_the_decoder_does_not_describe_is_an_error_too() {
+    let messages = damage_byte_by_byte();
+    let undescribed = messages.iter().filter(|message| message.contains("arrow (the file is damaged)"));
+    assert!(undescribed.count() > 0, "the guard around the decoder is no longer needed: {messages:#?}");
+}
+
+/// Not a test by itself: run as another process by the test below.
+#[test]
+fn reader_of_damaged_files() {
+    if std::env::var_os("READ_DAMAGED_FILES").is_some() {
+        damage_byte_by_byte();
+        panic!("a panic of our own, after those of the decoder");
+    }
+}
+
+#[test]
+fn panics_of_the_decoder_are_not_shown_and_our_own_are() {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["columnar::reader_of_damaged_files", "--exact", "--nocapture"])
+        .env("READ_DAMAGED_FILES", "yes")
+        .output()
+        .unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(errors.matches("panicked at").count(), 1, "{errors}");
+    assert!(errors.contains("a panic of our own"), "{errors}");
 }

@@ -1,6 +1,6 @@
 //! Intrusions among the http connections of KDD Cup 1999.
 
-use super::outliers::{Curve, Split, detect, figure, table};
+use super::outliers::{Curve, Split, detect, figure, final_auc, table};
 use crate::error::ReproduceError;
 use crate::experiment::Setting;
 use crate::outcome::Outcome;
@@ -34,7 +34,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
     }
     jobs.extend([Kind::MppcaOfab, Kind::GmmOfab].map(|kind| (1, kind, 10)));
     let describe = |&(ix, kind, batch): &(usize, Kind, usize), curve: &Curve| {
-        format!("kdd {} {kind} T={batch}: ROC AUC {:.4}", splits[ix].0, curve.roc_auc)
+        format!("kdd {} {kind} T={batch}: ROC AUC {:.4}", splits[ix].0, final_auc(curve))
     };
     let run_job = |&(ix, kind, batch): &(usize, Kind, usize)| detect(&splits[ix].1, kind, batch, seed);
     let curves = run_all(&jobs, setting.n_threads, setting.progress, describe, run_job)?;
@@ -52,7 +52,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
         tables: vec![table("Intrusions among http connections".into(), &labels, &curves)],
         figures: vec![(
             "batches",
-            "Precision and recall on KDD Cup against batches, logarithms".into(),
+            "Detection and ranking on KDD Cup against batches, logarithms".into(),
             figure(&curves.iter().take(6).collect::<Vec<_>>()),
         )],
         files: Vec::new(),

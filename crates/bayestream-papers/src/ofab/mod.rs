@@ -11,6 +11,7 @@ mod printed;
 pub mod real;
 pub mod shuttle;
 pub mod table1;
+pub mod variant;
 
 use crate::error::ReproduceError;
 use crate::learn::{evaluation_seed, feed_truth, new_model};
@@ -42,9 +43,10 @@ fn one_pass(
     n_batches: usize,
     batch: usize,
     seed: u64,
+    settings: Settings,
     look_at: &[usize],
 ) -> Result<Pass, ReproduceError> {
-    let mut model = new_model(Kind::GmmOfab, truth.n_columns(), seed, Settings::default())?;
+    let mut model = new_model(Kind::GmmOfab, truth.n_columns(), seed, settings)?;
     let mut path = Vec::new();
     feed_truth(&mut model, truth, n_batches, batch, seed, |n_done, model| {
         if look_at.contains(&n_done) {

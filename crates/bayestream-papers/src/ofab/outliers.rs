@@ -35,14 +35,20 @@ impl Split {
     }
 }
 
+/// The test set after some batches.
+pub struct Look {
+    pub n_batches: f64,
+    pub detection: Detection,
+    pub roc_auc: f64,
+    pub average_precision: f64,
+}
+
 /// How one model did.
 pub struct Curve {
     pub kind: Kind,
     pub batch: usize,
-    /// Precision and recall against the number of batches.
-    pub path: Vec<(f64, Detection)>,
-    pub roc_auc: f64,
-    pub average_precision: f64,
+    /// Looks at the test set, in the order of the stream; the last is at its end.
+    pub path: Vec<Look>,
     pub k: usize,
     /// Dimensions of the components, for PPCA.
     pub dims: Vec<usize>,
@@ -58,7 +64,12 @@ pub fn detect(split: &Split, kind: Kind, batch: usize, seed: u64) -> Result<Curv
         if look_at.contains(&n_done) {
             model.scorer().log_densities(&split.test, &mut scores);
             scores.iter_mut().for_each(|log_density| *log_density = -*log_density);
-            path.push((n_done as f64, detection_at_rate(&scores, &split.is_outlier, split.rate())));
+            path.push(Look {
+                n_batches: n_done as f64,
+                detection: detection_at_rate(&scores, &split.is_outlier, split.rate()),
+                roc_auc: roc_auc(&scores, &split.is_outlier),
+                average_precision: average_precision(&scores, &split.is_outlier),
+            });
         }
     })?;
     let snapshot = model.snapshot();
@@ -66,8 +77,6 @@ pub fn detect(split: &Split, kind: Kind, batch: usize, seed: u64) -> Result<Curv
         kind,
         batch,
         path,
-        roc_auc: roc_auc(&scores, &split.is_outlier),
-        average_precision: average_precision(&scores, &split.is_outlier),
         k: snapshot.k_realized(),
         dims: snapshot.components.iter().filter_map(|component| component.latent_dim).collect(),
     })
@@ -78,16 +87,16 @@ pub fn table(title: String, labels: &[String], curves: &[Curve]) -> Table {
     let columns = ["rows", "kind", "T", "precision", "recall", "ROC AUC", "average precision", "K", "dimensions"];
     let mut table = Table::new("", title, columns);
     for (label, curve) in labels.iter().zip(curves) {
-        let last = curve.path.last().map(|(_, detection)| *detection);
-        let share = |value: Option<f64>| value.map_or("n/a".to_string(), |v| format!("{v:.3}"));
+        let last =
+            |value: fn(&Look) -> f64| curve.path.last().map_or("n/a".to_string(), |l| format!("{:.4}", value(l)));
         table.row([
             label.clone(),
             curve.kind.to_string(),
             curve.batch.to_string(),
-            share(last.map(|d| d.precision)),
-            share(last.map(|d| d.recall)),
-            format!("{:.4}", curve.roc_auc),
-            format!("{:.4}", curve.average_precision),
+            last(|l| l.detection.precision),
+            last(|l| l.detection.recall),
+            last(|l| l.roc_auc),
+            last(|l| l.average_precision),
             curve.k.to_string(),
             list(&curve.dims),
         ]);
@@ -95,21 +104,27 @@ pub fn table(title: String, labels: &[String], curves: &[Curve]) -> Table {
     table
 }
 
-/// Precision and recall against the number of batches.
+/// Detection and ranking against the number of batches. With as many rows flagged as there are outliers, precision and
+/// recall are one number.
 pub fn figure(curves: &[&Curve]) -> SvgFigure {
     let chart = |title: &str| {
-        Chart::new(title).size(520.0, 340.0).x_label("batches").y_label(title.to_lowercase()).log_x().y_range(0.0, 1.0)
+        Chart::new(title).size(520.0, 340.0).x_label("batches").y_label("share").log_x().y_range(0.0, 1.02)
     };
-    let (mut precision, mut recall) = (chart("Precision"), chart("Recall"));
+    let (mut detection, mut ranking) = (chart("Precision and recall at the true rate"), chart("Average precision"));
     for curve in curves {
         let name = format!("{}, T={}", curve.kind, curve.batch);
-        let path = |value: fn(&Detection) -> f64| -> Vec<(f64, f64)> {
-            curve.path.iter().map(|(n, detection)| (*n, value(detection))).collect()
+        let path = |value: fn(&Look) -> f64| -> Vec<(f64, f64)> {
+            curve.path.iter().map(|look| (look.n_batches, value(look))).collect()
         };
-        precision = precision.line(name.clone(), &path(|d| d.precision));
-        recall = recall.line(name, &path(|d| d.recall));
+        detection = detection.line(name.clone(), &path(|l| l.detection.precision));
+        ranking = ranking.line(name, &path(|l| l.average_precision));
     }
-    grid(&[precision, recall], 2)
+    grid(&[detection, ranking], 2)
+}
+
+/// The area under the ROC curve at the end, for a line of progress.
+pub fn final_auc(curve: &Curve) -> f64 {
+    curve.path.last().map_or(f64::NAN, |look| look.roc_auc)
 }
 
 #[cfg(test)]

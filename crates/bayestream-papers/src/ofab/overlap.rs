@@ -80,7 +80,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
 fn run_cell(cell: &Cell, seed: u64) -> Result<Pass, ReproduceError> {
     let truth = ofab_truth(cell.k, cell.d, cell.covariance, seed);
     if !cell.sorted {
-        return one_pass(&truth, cell.n_rows / BATCH, BATCH, seed, &[]);
+        return one_pass(&truth, cell.n_rows / BATCH, BATCH, seed, Settings::default(), &[]);
     }
     let settings = Settings { drift: false, ..Settings::default() };
     let mut model = new_model(Kind::GmmOfab, cell.d, seed, settings)?;

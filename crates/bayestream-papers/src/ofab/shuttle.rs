@@ -1,6 +1,6 @@
 //! Outliers of the Statlog Shuttle data: class 1 is ordinary, the other classes of the test part are outliers.
 
-use super::outliers::{Curve, Split, detect, figure, table};
+use super::outliers::{Curve, Split, detect, figure, final_auc, table};
 use crate::data::DataFolder;
 use crate::error::ReproduceError;
 use crate::experiment::Setting;
@@ -54,7 +54,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
     let jobs: Vec<(usize, Kind, usize)> =
         (0..seeds.len()).flat_map(|ix| kinds.map(|(kind, batch)| (ix, kind, batch))).collect();
     let describe = |&(ix, kind, batch): &(usize, Kind, usize), curve: &Curve| {
-        format!("shuttle seed {} {kind} T={batch}: ROC AUC {:.4}", seeds[ix], curve.roc_auc)
+        format!("shuttle seed {} {kind} T={batch}: ROC AUC {:.4}", seeds[ix], final_auc(curve))
     };
     let run_job = |&(ix, kind, batch): &(usize, Kind, usize)| detect(&splits[ix], kind, batch, seeds[ix]);
     let curves = run_all(&jobs, setting.n_threads, setting.progress, describe, run_job)?;
@@ -73,7 +73,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
         tables: vec![table("Outliers of Shuttle".into(), &labels, &curves)],
         figures: vec![(
             "batches",
-            format!("Precision and recall on Shuttle against batches, seed {}", seeds[0]),
+            format!("Detection and ranking on Shuttle against batches, seed {}", seeds[0]),
             figure(&of_first),
         )],
         files: Vec::new(),

@@ -110,5 +110,25 @@ mod tests {
             prop_assert!(close(normalised_mutual_information(&a, &a), 1.0));
             prop_assert!(ari <= 1.0 + 1e-12 && (0.0..=1.0).contains(&nmi));
         }
+
+        #[test]
+        fn the_index_is_that_of_counted_pairs(labels in proptest::collection::vec((0u8..3, 0u8..4), 2..40)) {
+            let (a, b): (Vec<u8>, Vec<u8>) = labels.iter().copied().unzip();
+            // Pairs together in both, in a only, in b only, in neither.
+            let (mut both, mut in_a, mut in_b, mut neither) = (0.0, 0.0, 0.0, 0.0);
+            for i in 0..a.len() {
+                for j in 0..i {
+                    *match (a[i] == a[j], b[i] == b[j]) {
+                        (true, true) => &mut both,
+                        (true, false) => &mut in_a,
+                        (false, true) => &mut in_b,
+                        (false, false) => &mut neither,
+                    } += 1.0;
+                }
+            }
+            let scale = (both + in_a) * (in_a + neither) + (both + in_b) * (in_b + neither);
+            let expected = if scale == 0.0 { 1.0 } else { 2.0 * (both * neither - in_a * in_b) / scale };
+            prop_assert!((adjusted_rand_index(&a, &b) - expected).abs() < 1e-12);
+        }
     }
 }

@@ -131,6 +131,7 @@ mod tests {
     use super::*;
     use crate::structure::{Component, ComponentId, EventLog, LogScore};
     use crate::synthetic::{Covariance, ofab_truth};
+    use proptest::prelude::*;
 
     fn as_snapshot(truth: &Truth) -> Snapshot {
         let components = (0..truth.n_components())
@@ -189,6 +190,16 @@ mod tests {
         assert!(fine.standard_error < rough.standard_error);
         assert!(fine.standard_error <= 0.004 * fine.mean);
         assert_eq!(kl_divergence_within(&truth, &model, 0.0, 100, 4), kl_divergence(&truth, &model, 100, 4));
+    }
+
+    proptest! {
+        #[test]
+        fn divergences_are_never_negative(seed in 0u64..1000, other in 0u64..1000, k in 1usize..5) {
+            let truth = ofab_truth(k, 2, Covariance::Spd, seed);
+            let model = as_snapshot(&ofab_truth(3, 2, Covariance::Spd, other));
+            let estimate = kl_divergence(&truth, &model, 500, seed + 1);
+            prop_assert!(estimate.mean >= -5.0 * estimate.standard_error);
+        }
     }
 
     #[test]

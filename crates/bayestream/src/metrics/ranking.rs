@@ -131,6 +131,14 @@ mod tests {
             let (turned, turned_outlier) = split(&rows, |s| s.exp() - 40.0);
             let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
             let auc = roc_auc(&scores, &outlier);
+            let (mut won, mut pairs) = (0.0, 0.0);
+            for (s, _) in scores.iter().zip(&outlier).filter(|(_, o)| **o) {
+                for (t, _) in scores.iter().zip(&outlier).filter(|(_, o)| !**o) {
+                    pairs += 1.0;
+                    won += if s > t { 1.0 } else if s == t { 0.5 } else { 0.0 };
+                }
+            }
+            prop_assert!(close(auc, won / pairs));
             prop_assert!(close(auc, roc_auc(&turned, &turned_outlier)));
             prop_assert!(close(average_precision(&scores, &outlier), average_precision(&turned, &turned_outlier)));
             let (flipped, _) = split(&rows, |s| -s);

@@ -102,7 +102,7 @@ impl GradualDrift {
     pub fn sample(&self, n: usize, seed: u64) -> (Vec<f64>, Vec<u32>) {
         let (mut rows, labels) = self.start.sample(n, seed);
         let d = self.start.n_columns();
-        for (row, (cells, label)) in rows.chunks_mut(d).zip(&labels).enumerate() {
+        for (row, (cells, label)) in rows.chunks_mut(d.max(1)).zip(&labels).enumerate() {
             let share = (row as f64 / self.n_rows.max(1) as f64).min(1.0);
             let way = &self.displacements[*label as usize];
             cells.iter_mut().zip(way).for_each(|(cell, step)| *cell += share * step);
@@ -113,6 +113,9 @@ impl GradualDrift {
     /// The log-density of each row under the mixture of its own moment; the first row of `rows` is row 0.
     pub fn log_density(&self, rows: &[f64]) -> Vec<f64> {
         let d = self.start.n_columns();
+        if d == 0 {
+            return Vec::new();
+        }
         rows.chunks(d).enumerate().map(|(row, cells)| self.truth_at(row).log_density(cells)[0]).collect()
     }
 }

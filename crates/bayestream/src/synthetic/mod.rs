@@ -24,7 +24,7 @@ pub use letters::{LetterOrder, Letters, UnknownOrder, letters};
 pub use mppca::MppcaTruth;
 pub use ofab::{Covariance, UnknownCovariance, ofab_truth};
 pub use student::StudentTruth;
-pub use truth::{Draws, Truth};
+pub use truth::{Draws, NotAMixture, Truth};
 
 /// Keys of the random streams, so that parameters, paths and rows of one seed are unrelated.
 mod purpose {

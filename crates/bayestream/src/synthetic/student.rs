@@ -18,7 +18,7 @@ impl StudentTruth {
     pub fn sample(&self, n: usize, seed: u64) -> (Vec<f64>, Vec<u32>) {
         let (mut rows, labels) = self.base.sample(n, seed);
         let mut rng = num::stream(seed, purpose::ROWS, 3);
-        for (cells, label) in rows.chunks_mut(self.base.n_columns()).zip(&labels) {
+        for (cells, label) in rows.chunks_mut(self.base.n_columns().max(1)).zip(&labels) {
             // A chi-square with ν degrees of freedom over ν.
             let shrink = (2.0 * rng.gamma(self.freedom / 2.0) / self.freedom).sqrt();
             let mean = &self.base.means[*label as usize];

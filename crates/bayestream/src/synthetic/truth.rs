@@ -5,9 +5,12 @@ use crate::family::Gauss;
 use crate::num::{self, Rng};
 use crate::structure::{Posterior, RowBlock};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
-/// A mixture with known parameters, in data units.
+/// A mixture with known parameters, in data units. There is as much of everything as there are weights; reading one
+/// from a file checks that.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct Truth {
     /// One weight per component; they add up to one.
     pub weights: Vec<f64>,
@@ -15,6 +18,54 @@ pub struct Truth {
     pub means: Vec<Vec<f64>>,
     /// One covariance per component, row-major.
     pub covariances: Vec<Vec<f64>>,
+}
+
+/// What a file says, before it is believed.
+#[derive(Deserialize)]
+struct Unchecked {
+    weights: Vec<f64>,
+    means: Vec<Vec<f64>>,
+    covariances: Vec<Vec<f64>>,
+}
+
+/// A description that is not a mixture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotAMixture(String);
+
+impl fmt::Display for NotAMixture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "this is not a mixture: {}", self.0)
+    }
+}
+
+impl std::error::Error for NotAMixture {}
+
+impl TryFrom<Unchecked> for Truth {
+    type Error = NotAMixture;
+
+    fn try_from(raw: Unchecked) -> Result<Truth, NotAMixture> {
+        let refuse = |reason: String| Err(NotAMixture(reason));
+        let Unchecked { weights, means, covariances } = raw;
+        let k = weights.len();
+        if k == 0 || means.len() != k || covariances.len() != k {
+            return refuse(format!("{k} weights, {} means, {} covariances", means.len(), covariances.len()));
+        }
+        let total: f64 = weights.iter().sum();
+        if weights.iter().any(|w| w.is_nan() || *w < 0.0) || (total - 1.0).abs() > 1e-6 {
+            return refuse(format!("the weights must be shares of one; they add up to {total}"));
+        }
+        let d = means[0].len();
+        for (ix, (mean, covariance)) in means.iter().zip(&covariances).enumerate() {
+            let n = ix + 1;
+            if d == 0 || mean.len() != d || covariance.len() != d * d {
+                return refuse(format!("component {n} does not have {d} columns"));
+            }
+            if mean.iter().any(|m| !m.is_finite()) || num::cholesky(&mut covariance.clone(), d).is_err() {
+                return refuse(format!("component {n} needs a finite mean and a positive definite covariance"));
+            }
+        }
+        Ok(Truth { weights, means, covariances })
+    }
 }
 
 /// Rows laid out at a time: the block stays in the cache while every component passes over it.
@@ -70,7 +121,7 @@ impl Truth {
     /// The rows of [`Truth::sample`], all of the first component, then all of the second, and so on.
     pub fn sample_sorted(&self, n: usize, seed: u64) -> (Vec<f64>, Vec<u32>) {
         let (rows, mut labels) = self.sample(n, seed);
-        let mut order: Vec<usize> = (0..n).collect();
+        let mut order: Vec<usize> = (0..labels.len()).collect();
         order.sort_by_key(|row| labels[*row]);
         let d = self.n_columns();
         let sorted = order.iter().flat_map(|row| rows[row * d..(row + 1) * d].iter().copied()).collect();
@@ -123,8 +174,11 @@ pub struct Draws<'a> {
 }
 
 impl Draws<'_> {
-    /// Appends `n` rows and their components.
+    /// Appends `n` rows and their components; none of a mixture without components.
     pub fn extend(&mut self, n: usize, rows: &mut Vec<f64>, labels: &mut Vec<u32>) {
+        if self.truth.weights.is_empty() {
+            return;
+        }
         for _ in 0..n {
             let k = self.rng.categorical(&self.truth.weights);
             labels.push(k as u32);
@@ -211,6 +265,26 @@ mod tests {
             });
         let total: f64 = two().log_density(&grid).iter().map(|l| l.exp() * step * step).sum();
         assert!((total - 1.0).abs() < 1e-9, "{total}");
+    }
+
+    #[test]
+    fn files_are_checked() {
+        let text = serde_json::to_string(&two()).unwrap();
+        assert_eq!(serde_json::from_str::<Truth>(&text).unwrap(), two());
+        for (good, bad) in [("0.3", "0.4"), ("[0.3,0.7]", "[1.0]"), ("[-1.0,2.0]", "[-1.0]"), ("0.5,-0.2", "0.0,-0.2")]
+        {
+            assert!(text.contains(good));
+            let error = serde_json::from_str::<Truth>(&text.replace(good, bad)).unwrap_err().to_string();
+            assert!(error.contains("not a mixture"), "{error}");
+        }
+        assert!(serde_json::from_str::<Truth>(r#"{"weights":[],"means":[],"covariances":[]}"#).is_err());
+    }
+
+    #[test]
+    fn nothing_comes_of_nothing() {
+        let empty = Truth { weights: vec![], means: vec![], covariances: vec![] };
+        assert_eq!(empty.sample_sorted(5, 1), (vec![], vec![]));
+        assert_eq!((empty.log_density(&[1.0]).len(), empty.n_free()), (0, 0.0));
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! One component of the master model.
 
 use super::watch::MeanWatch;
-use crate::engine::parts::{Part, penalty};
+use crate::engine::parts::{PENALTY_CAP, Part, penalty};
 use crate::family::{Family, Gauss, GaussScratch, Moments, Repair};
 use crate::structure::ComponentId;
 use serde::{Deserialize, Serialize};
 
 /// A component: two sets of statistics, its density, and what decides over its life.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Comp {
+pub(in crate::engine) struct Comp {
     pub id: ComponentId,
     /// Rows it stands for; its share of the masses is its mixing weight.
     pub mass: f64,
@@ -75,12 +75,17 @@ impl Comp {
 
     /// Log of the E-step's weight of this component, up to the log of the total mass.
     pub fn log_tilted_mass(&self) -> f64 {
-        self.mass.max(f64::MIN_POSITIVE).ln() - penalty(self.gauss.n_free(), self.fast.count)
+        self.mass.max(f64::MIN_POSITIVE).ln() - penalty(self.gauss.n_free(), self.fast.count, PENALTY_CAP)
     }
 
     /// Takes it as present at this row.
     pub fn seen(&mut self, now: u64) {
         (self.absence, self.claimed, self.absent_mass, self.since) = (0.0, 0.0, 0.0, now);
+    }
+
+    /// Rebuilds what is not saved.
+    pub fn pack(&mut self) {
+        self.gauss.pack();
     }
 
     /// Catches the density up with the fast statistics.

@@ -1,7 +1,7 @@
 //! The snapshot's components: a copy of the slow statistics, shrunk by the full criterion.
 
 use super::component::Comp;
-use super::shrink::{PairCosts, shrink_once};
+use super::shrink::shrink;
 use super::{Learner, Ofab};
 use crate::data::Frame;
 use crate::family::{Family, GaussScratch, model_covariance};
@@ -26,8 +26,7 @@ impl<F: Family> Ofab<F> {
         }
         if let Some(mut view) = self.view() {
             view.evaluate(&copy);
-            let mut costs = PairCosts::new(self.family, &copy);
-            while shrink_once(self.family, &mut copy, &mut view, &mut costs, 1.0).is_some() {}
+            shrink(self.family, &mut copy, &mut view, 1.0);
         }
         self.components(&copy)
     }

@@ -22,20 +22,24 @@ mod view;
 mod warm;
 mod watch;
 
+pub(super) use component::Comp;
+pub(super) use shrink::{Move, shrink};
+pub(super) use view::View;
+pub(super) use warm::warm_start;
+
 use super::parts::{Ring, ScoreTrack};
 use super::{Learner, StepReport};
 use crate::data::{Batch, Frame, Scaling};
 use crate::family::Family;
 use crate::model::{Config, Settings};
 use crate::structure::{Component, ComponentId, Event, EventLog, Happening, LogScore, Scorer};
-use component::Comp;
 use serde::{Deserialize, Serialize};
 use step::Work;
 
 /// Rows that are always kept for structure moves, and the age at which the first model is refitted.
 const BASE_BUFFER: usize = 2000;
 /// The ring never holds more rows than this unless it is asked to.
-const LARGEST_BUFFER: usize = 16_384;
+const LARGEST_BUFFER: usize = 16_000;
 /// A batch is learnt in pieces of at most this many rows.
 const CHUNK: usize = 512;
 
@@ -61,6 +65,8 @@ pub struct Ofab<F: Family> {
     next_serial: u32,
     next_structure: u64,
     next_polish: u64,
+    /// When the whole model is refitted once more on a ring that still holds every row; 0 when that is over.
+    next_refit: u64,
     /// False while the first model is still being made: its comings and goings are nobody's news.
     settled: bool,
     events: EventLog,
@@ -91,6 +97,7 @@ impl<F: Family> Ofab<F> {
             next_serial: 0,
             next_structure: 0,
             next_polish: u64::MAX,
+            next_refit: 0,
             settled: false,
             events: EventLog::default(),
             scores: ScoreTrack::default(),
@@ -129,20 +136,22 @@ impl<F: Family> Ofab<F> {
     }
 
     /// Ages at which the model is made anew from the ring, while it still holds every row.
-    fn milestones(&self) -> [u64; 4] {
+    fn milestones(&self) -> [u64; 5] {
         let warm = self.settings.warm_up as u64;
         let refit = (BASE_BUFFER as u64).min(self.ring.capacity() as u64).max(warm);
-        [self.early_at(), warm, refit.min(2 * warm), refit]
+        [self.early_at(), warm, refit.min(2 * warm), refit, self.next_refit]
     }
 
     fn at_milestone(&mut self) {
-        let [early, warm, first_refit, refit] = self.milestones();
+        let [early, warm, first_refit, refit, next_refit] = self.milestones();
         let n = self.n_seen;
-        let first_regime = self.regime_start == 0;
+        let first_regime = self.regime_start == 0 && self.n_seen as usize <= self.ring.len();
         if first_regime && (n == early || n == warm) {
             self.start_over();
         } else if first_regime && (n == first_refit || n == refit) {
             self.refit();
+        } else if first_regime && n == next_refit {
+            self.refit_again();
         } else if !self.comps.is_empty() && n >= self.next_structure {
             self.structure();
         }
@@ -216,7 +225,7 @@ impl<F: Family> Learner for Ofab<F> {
         if self.ring_from > self.n_seen || self.regime_start > self.n_seen {
             return Err("its row counts are inconsistent".into());
         }
-        self.comps.iter_mut().for_each(|c| c.gauss.pack());
+        self.comps.iter_mut().for_each(Comp::pack);
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use crate::family::{Family, prior_free_count};
 const SHARED: f64 = 0.02;
 
 fn few_iterations(max_iterations: usize) -> EmOptions {
-    EmOptions { max_iterations, tolerance: 1e-7, penalised: false, drop_below: 0.0 }
+    EmOptions { max_iterations, tolerance: 1e-7, penalty_cap: 0.0, drop_below: 0.0 }
 }
 
 /// Tries to do without each overlapping component by refitting the two that would inherit most of its rows. Returns

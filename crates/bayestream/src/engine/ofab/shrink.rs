@@ -7,10 +7,11 @@
 use super::component::Comp;
 use super::view::View;
 use crate::family::{Family, Gauss};
+use crate::num;
 
 /// What a shrinking step did, for the event log.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Move {
+pub(in crate::engine) enum Move {
     Deleted { k: usize },
     Merged { kept: usize, gone: usize },
 }
@@ -19,8 +20,12 @@ pub(super) enum Move {
 const COVERAGE: f64 = 0.25;
 /// Merge candidates tried per step.
 const PAIRS_TRIED: usize = 8;
+/// How far a sequence of moves may go below where it began before it is given up: nats, and nats per row seen.
+const DEEPEST_LOSS: f64 = 50.0;
+const DEEPEST_LOSS_PER_ROW: f64 = 0.03;
 
 /// Log-determinant costs of merging pairs, kept between steps.
+#[derive(Clone)]
 pub(super) struct PairCosts {
     /// Row-major lower triangle; infinite when not computed.
     costs: Vec<Vec<f64>>,
@@ -50,12 +55,12 @@ impl PairCosts {
     }
 
     /// Pairs by increasing cost among those `allowed`.
-    fn cheapest(&self, n: usize, total: f64, comps: &[Comp], allowed: &[bool]) -> Vec<(usize, usize)> {
+    fn cheapest(&self, n: usize, comps: &[Comp], allowed: &[bool]) -> Vec<(usize, usize)> {
         let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
         for i in 0..comps.len() {
             for j in 0..i {
                 if allowed[i] && allowed[j] {
-                    pairs.push((self.costs[i][j] / total, j, i));
+                    pairs.push((self.costs[i][j], j, i));
                 }
             }
         }
@@ -65,7 +70,7 @@ impl PairCosts {
 
     /// The cheapest pair of all.
     pub fn cheapest_pair(&self, comps: &[Comp]) -> Option<(usize, usize)> {
-        self.cheapest(1, 1.0, comps, &vec![true; comps.len()]).pop()
+        self.cheapest(1, comps, &vec![true; comps.len()]).pop()
     }
 }
 
@@ -83,59 +88,116 @@ fn merged_gauss<F: Family>(family: F, a: &Comp, b: &Comp) -> Gauss {
     Gauss::of(family, &moments, &a.prior)
 }
 
-/// Takes the best single move with a positive gain, if there is one, and applies it.
-pub(super) fn shrink_once<F: Family>(
+/// Shrinks until no sequence of moves raises the criterion. Returns the moves in order; positions in a move are those
+/// at its time.
+pub(in crate::engine) fn shrink<F: Family>(family: F, comps: &mut Vec<Comp>, view: &mut View, fraction: f64) -> Vec<Move> {
+    let mut costs = PairCosts::new(family, comps);
+    let mut done = Vec::new();
+    loop {
+        match best_move(family, comps, view, &costs, fraction) {
+            Some((gain, what)) if gain > 0.0 => {
+                apply(family, comps, view, &mut costs, what);
+                done.push(what);
+            }
+            Some(_) => {
+                let path = paying_path(family, comps, view, &costs, fraction);
+                if path.is_empty() {
+                    return done;
+                }
+                for &what in &path {
+                    apply(family, comps, view, &mut costs, what);
+                }
+                done.extend(path);
+            }
+            None => return done,
+        }
+    }
+}
+
+/// Moves that pay only together: a long cluster cut into slices loses a little with each merge of two slices and gains
+/// much when it is whole. Follows the best moves downhill for a while and keeps the way to the best point.
+fn paying_path<F: Family>(family: F, comps: &[Comp], view: &View, costs: &PairCosts, fraction: f64) -> Vec<Move> {
+    let (mut comps, mut view, mut costs) = (comps.to_vec(), view.clone(), costs.clone());
+    let depth = DEEPEST_LOSS + DEEPEST_LOSS_PER_ROW * effective_rows(&comps, &view);
+    let (mut total, mut best, mut n_best) = (0.0, 0.0, 0);
+    let mut path = Vec::new();
+    while let Some((gain, what)) = best_move(family, &comps, &mut view, &costs, fraction) {
+        total += gain;
+        if total < -depth {
+            break;
+        }
+        apply(family, &mut comps, &mut view, &mut costs, what);
+        path.push(what);
+        if total > best {
+            (best, n_best) = (total, path.len());
+        }
+    }
+    path.truncate(n_best);
+    path
+}
+
+fn effective_rows(comps: &[Comp], view: &View) -> f64 {
+    (view.distinct * comps.iter().map(|c| c.slow.count).sum::<f64>()).max(1.0)
+}
+
+/// The single move with the largest gain, be it positive or not.
+fn best_move<F: Family>(
     family: F,
-    comps: &mut Vec<Comp>,
+    comps: &[Comp],
     view: &mut View,
-    costs: &mut PairCosts,
+    costs: &PairCosts,
     fraction: f64,
-) -> Option<Move> {
+) -> Option<(f64, Move)> {
     if comps.len() < 2 {
         return None;
     }
     let total: f64 = comps.iter().map(|c| c.mass).sum();
     let n = view.total;
-    let effective = (view.distinct * comps.iter().map(|c| c.slow.count).sum::<f64>()).max(1.0);
+    let effective = effective_rows(comps, view);
     let half_log = 0.5 * effective.ln();
     let alpha: Vec<f64> = comps.iter().map(|c| c.mass / total).collect();
     let judged: Vec<bool> = (0..comps.len()).map(|k| view.covers(k, alpha[k], COVERAGE)).collect();
     let log_count = |c: &Comp| c.slow.count.max(1.0).ln();
+    // In the master the penalty is light, but never below what a needless component gains by chance: half a nat per
+    // free parameter.
+    let worth = |saved: f64, n_free: f64| {
+        if fraction < 1.0 { (fraction * saved).max(crate::lab("AIC", 0.5) * n_free) } else { saved }
+    };
     let mut best: Option<(f64, Move)> = None;
     let mut offer = |gain: f64, what: Move| {
-        if gain > 0.0 && best.is_none_or(|(g, _)| gain > g) {
+        if best.is_none_or(|(g, _)| gain > g) {
             best = Some((gain, what));
         }
     };
+    let mut buffer: Vec<f64> = Vec::new();
     for k in (0..comps.len()).filter(|&k| judged[k] || view.complete) {
-        let lost: f64 = view.q(k).iter().zip(&view.weights).map(|(q, w)| w * (-q.min(1.0 - 1e-15)).ln_1p()).sum();
+        buffer.clear();
+        buffer.extend(view.q(k).iter().map(|q| (1.0 - q).max(1e-15)));
+        num::ln_slice(&mut buffer);
+        let lost: f64 = buffer.iter().zip(&view.weights).map(|(l, w)| l * w).sum();
         let change = effective / n * (lost - n * (-alpha[k].min(1.0 - 1e-15)).ln_1p());
         let saved = comps[k].gauss.n_free() / 2.0 * log_count(&comps[k]) + half_log; // [OFAB] (3)
         offer(change + fraction * saved, Move::Deleted { k });
     }
-    let mut merged_density = Vec::new();
-    for (i, j) in costs.cheapest(PAIRS_TRIED, total, comps, &judged) {
+    for (i, j) in costs.cheapest(PAIRS_TRIED, comps, &judged) {
         let gauss = merged_gauss(family, &comps[i], &comps[j]);
-        view.log_density_of(&gauss, &mut merged_density);
+        view.log_density_of(&gauss, &mut buffer);
+        buffer.truncate(view.n_rows());
         let log_weight = (alpha[i] + alpha[j]).ln();
-        let (qi, qj, log_p) = (view.q(i), view.q(j), view.log_p());
-        let change: f64 = (0..view.n_rows())
-            .map(|r| {
-                let rest = 1.0 - qi[r] - qj[r];
-                let ratio = rest.max(0.0) + (merged_density[r] + log_weight - log_p[r]).exp();
-                view.weights[r] * ratio.max(1e-300).ln()
-            })
-            .sum();
-        let saved = 0.5
-            * (comps[i].gauss.n_free() * log_count(&comps[i]) + comps[j].gauss.n_free() * log_count(&comps[j])
-                - gauss.n_free() * (comps[i].slow.count + comps[j].slow.count).max(1.0).ln())
-            + half_log;
-        let floor = if fraction < 1.0 { crate::lab("AIC", 0.5) * gauss.n_free() } else { 0.0 };
-        offer(effective / n * change + (fraction * saved).max(floor), Move::Merged { kept: i, gone: j });
+        buffer.iter_mut().zip(view.log_p()).for_each(|(v, log_p)| *v += log_weight - log_p);
+        num::exp_slice(&mut buffer);
+        let (qi, qj) = (view.q(i), view.q(j));
+        for (r, v) in buffer.iter_mut().enumerate() {
+            *v = (*v + (1.0 - qi[r] - qj[r]).max(0.0)).max(1e-300);
+        }
+        num::ln_slice(&mut buffer);
+        let change: f64 = buffer.iter().zip(&view.weights).map(|(l, w)| l * w).sum();
+        let count_both = (comps[i].slow.count + comps[j].slow.count).max(1.0).ln();
+        let price = |c: &Comp| c.gauss.n_free() * log_count(c);
+        let saved = 0.5 * (price(&comps[i]) + price(&comps[j]) - gauss.n_free() * count_both) + half_log;
+        offer(effective / n * change + worth(saved, gauss.n_free()), Move::Merged { kept: i, gone: j });
     }
-    let (_, what) = best?;
-    apply(family, comps, view, costs, what);
-    Some(what)
+    best
 }
 
 fn apply<F: Family>(family: F, comps: &mut Vec<Comp>, view: &mut View, costs: &mut PairCosts, what: Move) {

@@ -92,7 +92,7 @@ pub(super) fn find_split<F: Family>(family: F, comps: &[Comp], view: &View, k: u
 }
 
 fn child_options() -> EmOptions {
-    EmOptions { max_iterations: EM_CHILDREN, tolerance: 1e-9, penalised: false, drop_below: 0.0 }
+    EmOptions { max_iterations: EM_CHILDREN, tolerance: 1e-9, penalty_cap: 0.0, drop_below: 0.0 }
 }
 
 fn component_rows(view: &View, comp: &Comp, k: usize) -> Rows {
@@ -287,18 +287,18 @@ impl Fit1d {
     /// EM with the other components fixed: a row of responsibility q has density ratio 1 + q (R − 1).
     fn of(y: &[f64], q: &[f64], weighted: &[f64]) -> Fit1d {
         let mut fit = Fit1d { share: 0.5, mean: [-0.7, 0.7], variance: [0.5, 0.5], gain: 0.0 };
+        let mut ratio = [Vec::new(), Vec::new()];
         for _ in 0..EM_1D {
+            fit.ratios(y, &mut ratio);
             let (mut n, mut s, mut ss) = ([0.0; 2], [0.0; 2], [0.0; 2]);
-            fit.gain = 0.0;
-            for ((y, q), w) in y.iter().zip(q).zip(weighted) {
-                let e = fit.ratios(*y);
-                let mixed = (1.0 + q * (e[0] + e[1] - 1.0)).max(1e-300);
-                fit.gain += w / q.max(1e-12) * mixed.ln();
+            for i in 0..y.len() {
+                let mixed = 1.0 + q[i] * (ratio[0][i] + ratio[1][i] - 1.0);
+                let scale = weighted[i] / mixed.max(1e-300);
                 for c in 0..2 {
-                    let r = w * e[c] / mixed;
+                    let r = scale * ratio[c][i];
                     n[c] += r;
-                    s[c] += r * y;
-                    ss[c] += r * y * y;
+                    s[c] += r * y[i];
+                    ss[c] += r * y[i] * y[i];
                 }
             }
             let total = (n[0] + n[1]).max(1e-300);
@@ -310,17 +310,26 @@ impl Fit1d {
                 fit.variance[c] = (around + 0.05) / (n[c] + 1.0);
             }
         }
+        fit.ratios(y, &mut ratio);
+        let [mut mixed, other] = ratio;
+        for i in 0..y.len() {
+            mixed[i] = (1.0 + q[i] * (mixed[i] + other[i] - 1.0)).max(1e-300);
+        }
+        num::ln_slice(&mut mixed);
+        fit.gain = (0..y.len()).map(|i| weighted[i] / q[i].max(1e-12) * mixed[i]).sum();
         fit
     }
 
-    /// Each part's density over the standard normal's.
-    fn ratios(&self, y: f64) -> [f64; 2] {
-        [0, 1].map(|c| {
+    /// Each part's density over the standard normal's, for every row.
+    fn ratios(&self, y: &[f64], out: &mut [Vec<f64>; 2]) {
+        for (c, out) in out.iter_mut().enumerate() {
             let share = if c == 0 { self.share } else { 1.0 - self.share };
-            let v = self.variance[c];
-            let exponent = 0.5 * (y * y - (y - self.mean[c]).powi(2) / v) - 0.5 * v.ln();
-            share * exponent.min(300.0).exp()
-        })
+            let constant = share.ln() - 0.5 * self.variance[c].ln();
+            let (mean, half) = (self.mean[c], 0.5 / self.variance[c]);
+            out.clear();
+            out.extend(y.iter().map(|y| (constant + 0.5 * y * y - half * (y - mean) * (y - mean)).min(300.0)));
+            num::exp_slice(out);
+        }
     }
 }
 

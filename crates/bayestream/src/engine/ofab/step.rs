@@ -257,7 +257,8 @@ impl<F: Family> Ofab<F> {
         let mut moved = Vec::new();
         for (k, comp) in self.comps.iter_mut().enumerate() {
             let q = &work.posterior.q[k * work.posterior.stride..][..n];
-            let got = accumulate(&mut work.gather, &mut work.block, q, weights, &comp.gauss, &comp.fast.mean);
+            let centre = &comp.fast.mean;
+            let got = accumulate(&mut work.gather, &mut work.block, q, weights, &comp.gauss, centre, self.settings.drift);
             work.log_others.push(got.log_others);
             let mass = got.mass;
             if mass < UNTOUCHED {

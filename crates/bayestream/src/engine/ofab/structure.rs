@@ -2,14 +2,14 @@
 
 use super::component::Comp;
 use super::refine::{delete_and_refit, polish};
-use super::shrink::{Move, PairCosts, shrink_once};
+use super::shrink::{Move, PairCosts, shrink};
 use super::split::find_split;
 use super::step::FULL_OVERLAP;
 use super::view::View;
 use super::warm::warm_start;
 use super::{LARGEST_BUFFER, Ofab};
 use crate::data::Frame;
-use crate::engine::parts::{EmOptions, Part, em};
+use crate::engine::parts::{EmOptions, PENALTY_CAP, Part, em};
 use crate::family::Family;
 use crate::num;
 use crate::structure::Happening;
@@ -21,6 +21,8 @@ const GROWTH: f64 = 1.25;
 /// Ring rows per component and free parameter from which refits of few components are trusted.
 const POLISH_ROWS: f64 = 2.0;
 const DELETE_ROWS: f64 = 10.0;
+/// Share of their rows that components must share on average for further refits.
+const OVERLAPPING: f64 = 0.02;
 /// A chance to match two components: squared distance per column between old and new mean.
 const SAME_COMPONENT: f64 = 4.0;
 
@@ -104,10 +106,9 @@ impl<F: Family> Ofab<F> {
         let Some(mut view) = self.view() else { return };
         let total = self.total_mass();
         let drop_below = (self.settings.delta * view.total).max(1.5);
-        let options =
-            |max_iterations: usize| EmOptions { max_iterations, tolerance: 1e-6, penalised: true, drop_below };
+        let options = EmOptions { max_iterations: 20, tolerance: 1e-6, penalty_cap: PENALTY_CAP, drop_below };
         let mut kept: Vec<Part> = self.comps.iter().map(|c| c.part(total)).collect();
-        let kept_fit = em(self.family, &mut view.block, &view.weights, None, &mut kept, options(20));
+        let kept_fit = em(self.family, &mut view.block, &view.weights, None, &mut kept, options);
         let (seed, shard, step) = self.key();
         let mut rng = num::stream(seed, shard ^ WARM_STREAM, step);
         let start = self.settings.start_components.min(self.settings.max_components);
@@ -121,17 +122,39 @@ impl<F: Family> Ofab<F> {
         let mass = view.total;
         self.replace_all(best, mass);
         self.reorganise(&mut view);
+        self.settle_on(&mut view, 50);
+    }
+
+    /// Refits an overlapping model on twice the rows.
+    pub(super) fn refit_again(&mut self) {
+        if let Some(mut view) = self.view() {
+            self.settle_on(&mut view, 20);
+        }
+    }
+
+    /// Rounds of EM on all rows and of reorganising; then plans the next refit, if overlap makes one worth while.
+    fn settle_on(&mut self, view: &mut View, max_iterations: usize) {
+        let drop_below = (self.settings.delta * view.total).max(1.5);
+        let options = EmOptions { max_iterations, tolerance: 1e-6, penalty_cap: PENALTY_CAP, drop_below };
         for round in 0..3 {
             let total = self.total_mass();
             let mut parts: Vec<Part> = self.comps.iter().map(|c| c.part(total)).collect();
-            em(self.family, &mut view.block, &view.weights, None, &mut parts, options(50));
-            self.replace_all(parts, mass);
+            em(self.family, &mut view.block, &view.weights, None, &mut parts, options);
+            self.replace_all(parts, view.total);
             if round < 2 {
-                self.reorganise(&mut view);
+                self.reorganise(view);
             }
         }
         self.comps.iter_mut().for_each(|c| c.overlap = FULL_OVERLAP);
-        self.settle();
+        view.evaluate(&self.comps);
+        let larger = 2 * self.ring.capacity();
+        let whole = self.n_seen as usize <= self.ring.len();
+        if self.settings.buffer.is_none() && whole && larger <= LARGEST_BUFFER && view.overlap() > OVERLAPPING {
+            self.ring.grow(larger);
+            self.next_refit = larger as u64;
+        } else if self.n_seen >= self.milestones()[3] {
+            self.settle();
+        }
         self.next_polish = 2 * self.n_seen;
         self.schedule_structure();
     }
@@ -153,7 +176,7 @@ impl<F: Family> Ofab<F> {
         self.schedule_structure();
     }
 
-    fn schedule_structure(&mut self) {
+    pub(super) fn schedule_structure(&mut self) {
         let age = (self.n_seen - self.regime_start) as f64;
         let interval = ((GROWTH - 1.0) * age) as u64;
         self.next_structure = self.n_seen + interval.max(self.least_interval());
@@ -181,13 +204,17 @@ impl<F: Family> Ofab<F> {
     }
 
     fn shrink(&mut self, view: &mut View) {
-        let mut costs = PairCosts::new(self.family, &self.comps);
-        loop {
-            let ids: Vec<_> = self.comps.iter().map(|c| c.id).collect();
-            match shrink_once(self.family, &mut self.comps, view, &mut costs, MASTER_FRACTION) {
-                Some(Move::Deleted { k }) => self.log(ids[k], Happening::Died),
-                Some(Move::Merged { kept, gone }) => self.log(ids[gone], Happening::Merged { into: ids[kept] }),
-                None => break,
+        let mut ids: Vec<_> = self.comps.iter().map(|c| c.id).collect();
+        for what in shrink(self.family, &mut self.comps, view, MASTER_FRACTION) {
+            match what {
+                Move::Deleted { k } => {
+                    let id = ids.remove(k);
+                    self.log(id, Happening::Died);
+                }
+                Move::Merged { kept, gone } => {
+                    let id = ids.remove(gone);
+                    self.log(id, Happening::Merged { into: ids[kept] });
+                }
             }
         }
     }

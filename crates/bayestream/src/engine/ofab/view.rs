@@ -7,7 +7,8 @@ use crate::num;
 use crate::structure::{Posterior, RowBlock};
 
 /// Rows to judge structure moves on, in the learner's frame and without holes.
-pub(super) struct View {
+#[derive(Clone)]
+pub(in crate::engine) struct View {
     pub block: RowBlock,
     pub weights: Vec<f64>,
     /// Sum of the weights.
@@ -102,6 +103,15 @@ impl View {
     /// Mass of the rows a component is responsible for.
     pub fn covered(&self, k: usize) -> f64 {
         self.q(k).iter().zip(&self.weights).map(|(q, w)| q * w).sum()
+    }
+
+    /// How much components share their rows: one minus the mean of Σ q².
+    pub fn overlap(&self) -> f64 {
+        let n = self.n_rows();
+        let squares: f64 = self.posterior.q.chunks_exact(self.posterior.stride).fold(0.0, |sum, q| {
+            sum + q[..n].iter().zip(&self.weights).map(|(q, w)| w * q * q).sum::<f64>()
+        });
+        1.0 - squares / self.total
     }
 
     /// True when enough of a component's rows are here to judge it.

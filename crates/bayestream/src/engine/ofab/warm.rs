@@ -1,6 +1,6 @@
 //! The first model, from the first rows: k-means++ with too many centres, then penalised EM.
 
-use crate::engine::parts::{EmOptions, Part, em, k_means};
+use crate::engine::parts::{EmOptions, PENALTY_CAP, Part, em, k_means};
 use crate::family::{Family, Gauss, Moments, VARIANCE_FLOOR};
 use crate::num::Rng;
 use crate::structure::RowBlock;
@@ -11,7 +11,7 @@ const LLOYD: usize = 5;
 
 /// A redundant mixture of the block's rows (no missing cells), heavily over-complete on purpose: light components are
 /// dropped, similar ones are left to be merged later.
-pub(super) fn warm_start<F: Family>(
+pub(in crate::engine) fn warm_start<F: Family>(
     family: F,
     block: &mut RowBlock,
     weights: &[f64],
@@ -42,7 +42,7 @@ pub(super) fn warm_start<F: Family>(
         })
         .collect();
     let options =
-        EmOptions { max_iterations: 30, tolerance: 1e-5, penalised: true, drop_below: (delta * total).max(1.5) };
+        EmOptions { max_iterations: 30, tolerance: 1e-5, penalty_cap: PENALTY_CAP, drop_below: (delta * total).max(1.5) };
     let log_likelihood = em(family, block, weights, None, &mut parts, options);
     (parts, log_likelihood)
 }

@@ -15,7 +15,7 @@ const LEAST_MEMORY: f64 = 150.0;
 
 /// A short-memory mean, and its CUSUM against the component's own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct MeanWatch {
+pub(in crate::engine) struct MeanWatch {
     mean: Vec<f64>,
     count: f64,
     gain: f64,

@@ -25,8 +25,8 @@ pub struct EmOptions {
     pub max_iterations: usize,
     /// Stop when the log-likelihood gains less than this per unit of row weight.
     pub tolerance: f64,
-    /// Whether the FAB penalty tilts the E-step.
-    pub penalised: bool,
+    /// Largest FAB penalty of the E-step, in nats; 0 is plain EM.
+    pub penalty_cap: f64,
     /// Parts with less mass are dropped, though never the last.
     pub drop_below: f64,
 }
@@ -50,7 +50,7 @@ pub fn em<F: Family>(
     let mut previous = f64::NEG_INFINITY;
     let mut log_likelihood = previous;
     for iteration in 0..=options.max_iterations {
-        log_likelihood = e_step(block, weights, rest, parts, options.penalised, &mut posterior);
+        log_likelihood = e_step(block, weights, rest, parts, options.penalty_cap, &mut posterior);
         let converged = log_likelihood - previous < options.tolerance * total;
         if n == 0 || iteration == options.max_iterations || (iteration > 0 && converged) {
             break;
@@ -83,13 +83,12 @@ fn e_step(
     weights: &[f64],
     rest: Option<&[f64]>,
     parts: &[Part],
-    penalised: bool,
+    penalty_cap: f64,
     posterior: &mut Posterior,
 ) -> f64 {
     let n = block.n_rows();
     let log_weight = |p: &Part| {
-        let tilt = if penalised { penalty(p.gauss.n_free(), p.moments.count) } else { 0.0 };
-        p.weight.max(f64::MIN_POSITIVE).ln() - tilt
+        p.weight.max(f64::MIN_POSITIVE).ln() - penalty(p.gauss.n_free(), p.moments.count, penalty_cap)
     };
     let mut k = posterior.log_joint(block, parts.iter().map(|p| (log_weight(p), &p.gauss)));
     if let Some(rest) = rest {
@@ -118,7 +117,7 @@ impl Gather {
     /// Fresh statistics of the rows under responsibilities `q` times row weights.
     fn moments(&mut self, block: &mut RowBlock, q: &[f64], weights: &[f64], gauss: &Gauss) -> Moments {
         let mut moments = Moments::empty_at(gauss.mean());
-        let got = accumulate(self, block, q, Some(weights), gauss, &moments.mean);
+        let got = accumulate(self, block, q, Some(weights), gauss, &moments.mean, false);
         moments.absorb(1.0, got.mass, got.sum, got.scatter);
         moments
     }
@@ -130,7 +129,7 @@ pub struct Sums<'a> {
     pub mass: f64,
     /// Σ w q (1 − q): how much the component shares.
     pub shared: f64,
-    /// Σ w log(1 − q), with 1 − q at least 1e-4.
+    /// Σ w log(1 − q), with 1 − q at least 1e-4; 0 when not asked for.
     pub log_others: f64,
     /// Σ w q (x − centre).
     pub sum: &'a [f64],
@@ -138,7 +137,8 @@ pub struct Sums<'a> {
     pub scatter: &'a [f64],
 }
 
-/// Collects a component's rows and sums them about `centre`; `gauss` fills in missing cells.
+/// Collects a component's rows and sums them about `centre`; `gauss` fills in missing cells. `gather_others` asks for
+/// `log_others` too.
 pub fn accumulate<'a>(
     gather: &'a mut Gather,
     block: &mut RowBlock,
@@ -146,6 +146,7 @@ pub fn accumulate<'a>(
     weights: Option<&[f64]>,
     gauss: &Gauss,
     centre: &[f64],
+    gather_others: bool,
 ) -> Sums<'a> {
     let d = block.n_columns();
     let Gather { index, mass, lanes, sum, scatter } = gather;
@@ -167,15 +168,17 @@ pub fn accumulate<'a>(
         }
         total += m;
         shared += m * (1.0 - q);
-        let others = (1.0 - q).max(1e-4);
-        if weights.is_some() {
-            log_others += weight * others.ln();
-        } else {
-            product *= others;
-            in_product += 1;
-            if in_product == 16 {
-                log_others += product.ln();
-                (product, in_product) = (1.0, 0);
+        if gather_others {
+            let others = (1.0 - q).max(1e-4);
+            if weights.is_some() {
+                log_others += weight * others.ln();
+            } else {
+                product *= others;
+                in_product += 1;
+                if in_product == 16 {
+                    log_others += product.ln();
+                    (product, in_product) = (1.0, 0);
+                }
             }
         }
         if is_whole || !block.row(i).iter().any(|v| v.is_nan()) {
