@@ -5,6 +5,7 @@ mod commands;
 mod demo;
 mod error;
 mod feed;
+mod imputing;
 mod model_file;
 mod pictures;
 mod progress;

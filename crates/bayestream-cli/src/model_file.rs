@@ -1,7 +1,7 @@
 //! Models in files: read, checked, written whole.
 
 use crate::error::Failure;
-use crate::terminal;
+use crate::terminal::{self, counted};
 use bayestream::model::Model;
 use bayestream_io::{read_file, write_atomic};
 use std::fs::{self, OpenOptions};
@@ -21,7 +21,18 @@ pub fn load(path: &str) -> Result<Model, Failure> {
         }
         _ => read_file(path)?,
     };
-    Model::load(&bytes).map_err(|error| Failure::Failed(format!("{path}: {error}")))
+    let name = if path == "-" { "standard input" } else { path };
+    Model::load(&bytes).map_err(|error| Failure::Failed(format!("{name}: {error}")))
+}
+
+/// The same, of a model that has learnt enough to be used.
+pub fn load_learnt(path: &str) -> Result<Model, Failure> {
+    let model = load(path)?;
+    if model.snapshot().k_realized() > 0 {
+        return Ok(model);
+    }
+    let n_seen = counted(model.n_seen(), "row");
+    Err(Failure::Failed(format!("{path}: the model has no components yet ({n_seen} seen): learn from more rows first")))
 }
 
 /// Writes a model whole, or not at all.

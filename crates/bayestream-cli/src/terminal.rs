@@ -30,6 +30,13 @@ pub fn complain(text: impl Display) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
+/// Tells of rows left out under `--on-error skip`.
+pub fn warn_skipped(n_skipped: u64) {
+    if n_skipped > 0 {
+        note(format!("warning: {} could not be used and were left out", counted(n_skipped, "row")));
+    }
+}
+
 /// Text on standard output.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
@@ -57,6 +64,11 @@ pub fn thousands(n: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// A number of things: `1 row`, `2,000 rows`.
+pub fn counted(n: u64, thing: &str) -> String {
+    format!("{} {thing}{}", thousands(n), if n == 1 { "" } else { "s" })
 }
 
 /// A few significant digits, for people.

@@ -228,6 +228,33 @@ fn samples_and_pictures_come_from_the_model() {
 }
 
 #[test]
+fn missing_cells_are_filled_and_others_stay() {
+    let folder = Folder::new();
+    let mut rows = lines(2000, 29);
+    folder.write("data.csv", csv(&rows));
+    folder.ok("fit data.csv -o model.bay");
+    // In the third cluster, at -4, 7, 9, the first and the last cell tell the middle one.
+    rows[5] = "-4,,9\n".to_string();
+    folder.write("holes.csv", csv(&rows));
+    let filled = folder.ok("impute model.bay holes.csv --to csv");
+    assert!(filled.stderr.contains("1 cell filled"), "{}", filled.stderr);
+    for (ix, (out, row)) in filled.stdout.lines().skip(1).zip(&rows).enumerate() {
+        let cells: Vec<f64> = out.split(',').map(|cell| cell.parse().unwrap()).collect();
+        if ix == 5 {
+            // A component's own noise has a standard deviation below one; its mean is known to far better.
+            assert!((cells[1] - 7.0).abs() < 1.0, "{out}");
+        } else {
+            let before: Vec<f64> = row.trim().split(',').map(|cell| cell.parse().unwrap()).collect();
+            assert_eq!(cells, before);
+        }
+    }
+    let with_sd = folder.ok("impute model.bay holes.csv --uncertainty").stdout;
+    let row = json(with_sd.lines().nth(5).unwrap());
+    assert!(row["width_sd"].as_f64().unwrap() > 0.0 && row["height_sd"].is_null());
+    assert_eq!(with_sd.lines().count(), rows.len());
+}
+
+#[test]
 fn generated_data_comes_with_its_truth() {
     let folder = Folder::new();
     folder.ok("generate ofab --covariance aat --k 4 --d 3 --n 3000 --seed 7 -o data.csv --truth truth.json");

@@ -56,7 +56,7 @@ fn bad_rows_can_be_skipped_and_are_counted() {
     folder.write("good.csv", csv(&good));
     // One row at a time: then a row that the model itself refuses does not move the borders of the batches.
     let fit = folder.ok("fit mixed.csv -o mixed.bay --on-error skip --batch 1");
-    assert!(fit.stderr.contains("4 rows could not be used"), "{}", fit.stderr);
+    assert!(fit.stderr.contains("4 rows could not be used and were left out"), "{}", fit.stderr);
     folder.ok("fit good.csv -o good.bay --batch 1");
     assert_eq!(folder.read("mixed.bay"), folder.read("good.bay"));
 }

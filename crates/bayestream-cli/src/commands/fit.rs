@@ -6,7 +6,7 @@ use crate::feed::{Feed, Next, Opening, Plan};
 use crate::model_file::{self, Checkpoint};
 use crate::progress::Progress;
 use crate::stop::{self, StopSignal};
-use crate::terminal::{self, short, thousands};
+use crate::terminal::{self, counted, short};
 use crate::training::Training;
 use bayestream::model::{Config, Model};
 use clap::Args;
@@ -135,16 +135,14 @@ fn finish(args: &FitArgs, mut training: Training, n_skipped: u64, begun: Instant
     }
     let snapshot = training.model.snapshot();
     let seconds = begun.elapsed().as_secs_f64();
-    if n_skipped > 0 {
-        terminal::note(format!("warning: {} rows could not be used and were skipped", thousands(n_skipped)));
-    }
+    terminal::warn_skipped(n_skipped);
     terminal::note(format!(
-        "{}: {} learnt {} rows in {} s: {} components ({} held), log-score {} nats a row",
+        "{}: {} learnt {} in {} s: {} ({} held), log-score {} nats a row",
         args.output,
         training.model.config().kind,
-        thousands(training.n_learnt),
+        counted(training.n_learnt, "row"),
         short(seconds),
-        snapshot.k_realized(),
+        counted(snapshot.k_realized() as u64, "component"),
         snapshot.k_implemented,
         short(snapshot.log_score.prequential_mean)
     ));
@@ -180,17 +178,17 @@ fn stopped(args: &FitArgs, mut training: Training, signal: i32) -> Failure {
         return failure;
     }
     let message = format!(
-        "{}: {} has learnt {} rows\n  go on by the same command with {}",
+        "{}: {} has learnt {}\n  go on by the same command with {}",
         stop::name(signal),
         args.output,
-        thousands(training.model.n_seen()),
+        counted(training.model.n_seen(), "row"),
         stop::how_to_go_on("--resume", &args.output, &args.inputs)
     );
     Failure::Stopped { signal, message }
 }
 
 fn what_is_left(args: &FitArgs, training: &Training) -> String {
-    let learnt = format!("{} rows had been learnt; {} was not written", thousands(training.n_learnt), args.output);
+    let learnt = format!("{} had been learnt; {} was not written", counted(training.n_learnt, "row"), args.output);
     match training.checkpoint.as_ref().filter(|checkpoint| checkpoint.was_saved()) {
         Some(checkpoint) => {
             format!("{learnt}; the last checkpoint is in {} (continue with --resume --skip-seen)", checkpoint.path())

@@ -1,7 +1,7 @@
 //! `generate`: data with a known answer, and the answer beside it.
 
 use crate::error::Failure;
-use crate::terminal::{self, thousands};
+use crate::terminal::{self, counted};
 use bayestream::model::nearest;
 use bayestream::synthetic::{AbruptDrift, Covariance, GradualDrift, LetterOrder, MppcaTruth, StudentTruth, Truth};
 use bayestream::synthetic::{letters, ofab_truth};
@@ -133,7 +133,7 @@ pub fn run(args: GenerateArgs) -> Result<(), Failure> {
         table.write_row(&cells)?;
     }
     table.finish()?;
-    terminal::note(format!("{}: {} rows of {}", args.output, thousands(generated.labels.len() as u64), args.name));
+    terminal::note(format!("{}: {} of {}", args.output, counted(generated.labels.len() as u64, "row"), args.name));
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::Failure;
 use crate::model_file;
-use crate::terminal::{self, thousands};
+use crate::terminal::{self, counted};
 use bayestream::model::Model;
 use clap::Args;
 
@@ -24,11 +24,11 @@ pub fn run(args: MergeArgs) -> Result<(), Failure> {
     let merged = Model::merge(&models)?;
     model_file::save(&args.output, &merged)?;
     terminal::note(format!(
-        "{}: {} models of {} rows merged: {} components",
+        "{}: {} models of {} merged: {}",
         args.output,
         models.len(),
-        thousands(merged.n_seen()),
-        merged.snapshot().k_realized()
+        counted(merged.n_seen(), "row"),
+        counted(merged.snapshot().k_realized() as u64, "component")
     ));
     Ok(())
 }

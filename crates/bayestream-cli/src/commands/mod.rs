@@ -3,6 +3,7 @@
 mod demo;
 mod fit;
 mod generate;
+mod impute;
 mod inspect;
 mod merge;
 mod models;
@@ -26,6 +27,8 @@ pub enum Command {
     Watch(watch::WatchArgs),
     /// Score rows against a model that stays as it is.
     Score(score::ScoreArgs),
+    /// Fill missing cells by a model that stays as it is.
+    Impute(impute::ImputeArgs),
     /// Show what a model has learnt.
     Inspect(inspect::InspectArgs),
     /// Combine models of disjoint parts of one stream.
@@ -50,6 +53,7 @@ impl Command {
             Command::Fit(args) => fit::run(args),
             Command::Watch(args) => watch::run(args),
             Command::Score(args) => score::run(args),
+            Command::Impute(args) => impute::run(args),
             Command::Inspect(args) => inspect::run(args),
             Command::Merge(args) => merge::run(args),
             Command::Sample(args) => sample::run(args),

@@ -4,7 +4,7 @@ use crate::error::Failure;
 use crate::feed::{Feed, Next, Plan};
 use crate::model_file;
 use crate::pictures::{self, Thinned};
-use crate::terminal::{self, short, thousands};
+use crate::terminal::{self, counted, short, thousands};
 use bayestream::structure::Snapshot;
 use bayestream_io::{Format, OnError, ReadOptions, write_atomic};
 use bayestream_plot::{Chart, Page, SvgFigure, grid};
@@ -45,14 +45,8 @@ enum Picture {
 /// Draws a model.
 pub fn run(args: PlotArgs) -> Result<(), Failure> {
     let picture = picture_of(&args.output)?;
-    let model = model_file::load(&args.model)?;
+    let model = model_file::load_learnt(&args.model)?;
     let snapshot = model.snapshot();
-    if snapshot.k_realized() == 0 {
-        return Err(Failure::Failed(format!(
-            "{}: the model has no components to draw: learn from more rows first",
-            args.model
-        )));
-    }
     let columns = chosen_columns(&args, &snapshot)?;
     let rows = match &args.data {
         Some(data) => read_rows(data, args.format, &snapshot)?,
@@ -65,7 +59,7 @@ pub fn run(args: PlotArgs) -> Result<(), Failure> {
         Picture::Html => page(&args, model.config().kind.name(), &snapshot, figure).to_html().into_bytes(),
     };
     write_atomic(&args.output, &bytes)?;
-    terminal::note(format!("{}: {} components", args.output, snapshot.k_realized()));
+    terminal::note(format!("{}: {}", args.output, counted(snapshot.k_realized() as u64, "component")));
     Ok(())
 }
 
@@ -141,9 +135,9 @@ fn page(args: &PlotArgs, kind: &str, snapshot: &Snapshot, figure: SvgFigure) -> 
         .collect();
     let mut page = Page::new(format!("{} – {kind}", args.model))
         .lead(format!(
-            "{} components after {} rows; log-score {} nats a row.",
-            snapshot.k_realized(),
-            thousands(snapshot.n_seen),
+            "{} after {}; log-score {} nats a row.",
+            counted(snapshot.k_realized() as u64, "component"),
+            counted(snapshot.n_seen, "row"),
             short(snapshot.log_score.prequential_mean)
         ))
         .chart(figure, "Components as ellipses of two standard deviations, in the columns in which they differ most.")

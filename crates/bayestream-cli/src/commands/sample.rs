@@ -29,13 +29,7 @@ pub struct SampleArgs {
 
 /// Draws rows.
 pub fn run(args: SampleArgs) -> Result<(), Failure> {
-    let snapshot = model_file::load(&args.model)?.snapshot();
-    if snapshot.k_realized() == 0 {
-        return Err(Failure::Failed(format!(
-            "{}: the model has no components to draw from: learn from more rows first",
-            args.model
-        )));
-    }
+    let snapshot = model_file::load_learnt(&args.model)?.snapshot();
     let columns = snapshot.columns.iter().map(|name| OutColumn::new(name, CellKind::Float)).collect();
     let mut table = TableWriter::create(&args.table.output, args.table.to, columns)?;
     let mut cells = Vec::with_capacity(snapshot.columns.len());

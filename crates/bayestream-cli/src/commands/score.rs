@@ -5,7 +5,7 @@ use crate::error::Failure;
 use crate::feed::{Feed, Next, Plan};
 use crate::model_file;
 use crate::scores::ScoreTable;
-use crate::terminal::{self, thousands};
+use crate::terminal;
 use bayestream_io::{Format, OnError, ReadOptions};
 use clap::Args;
 
@@ -36,13 +36,7 @@ pub struct ScoreArgs {
 
 /// Scores every row of the input, in its order.
 pub fn run(args: ScoreArgs) -> Result<(), Failure> {
-    let snapshot = model_file::load(&args.model)?.snapshot();
-    if snapshot.k_realized() == 0 {
-        return Err(Failure::Failed(format!(
-            "{}: the model has no components yet ({} rows seen): learn from more rows first",
-            args.model, snapshot.n_seen
-        )));
-    }
+    let snapshot = model_file::load_learnt(&args.model)?.snapshot();
     let options = ReadOptions {
         format: args.format,
         columns: Some(snapshot.columns.clone()),
@@ -64,12 +58,7 @@ pub fn run(args: ScoreArgs) -> Result<(), Failure> {
                 feed.reuse(portion.batch);
             }
             Next::End { n_skipped } => {
-                if n_skipped > 0 {
-                    terminal::note(format!(
-                        "warning: {} rows could not be used and were skipped",
-                        thousands(n_skipped)
-                    ));
-                }
+                terminal::warn_skipped(n_skipped);
                 return table.finish();
             }
             // Nobody listens for signals here: one ends the process.

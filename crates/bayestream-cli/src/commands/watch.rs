@@ -6,7 +6,7 @@ use crate::feed::{Feed, Next, Opening, Plan};
 use crate::model_file::{self, Checkpoint};
 use crate::scores::ScoreTable;
 use crate::stop::{self, StopSignal};
-use crate::terminal::{self, thousands};
+use crate::terminal::{self, counted};
 use crate::training::Training;
 use bayestream::model::{Config, Model};
 use clap::Args;
@@ -112,11 +112,7 @@ fn watch_all(feed: &mut Feed, training: &mut Training, table: &mut ScoreTable) -
                 feed.reuse(portion.batch);
             }
             Next::End { n_skipped } => {
-                let n_skipped = n_skipped + training.n_refused;
-                if n_skipped > 0 {
-                    let n = thousands(n_skipped);
-                    terminal::note(format!("warning: {n} rows could not be used and were skipped"));
-                }
+                terminal::warn_skipped(n_skipped + training.n_refused);
                 return Ok(None);
             }
             Next::Stop(signal) => return Ok(Some(signal)),
@@ -125,27 +121,30 @@ fn watch_all(feed: &mut Feed, training: &mut Training, table: &mut ScoreTable) -
 }
 
 fn kept(training: &Training) -> String {
-    let n = thousands(training.n_learnt);
+    let n = counted(training.n_learnt, "row");
     match &training.checkpoint {
         Some(checkpoint) if training.n_learnt > 0 => {
-            format!("{n} rows had been learnt; the state is in {} (go on with --model)", checkpoint.path())
+            format!("{n} learnt; the state is in {} (go on with --model)", checkpoint.path())
         }
-        _ => format!("{n} rows had been learnt"),
+        _ => format!("{n} learnt"),
     }
 }
 
 fn stopped(args: &WatchArgs, training: &Training, signal: i32) -> Failure {
-    let seen = thousands(training.model.n_seen());
+    let seen = counted(training.model.n_seen(), "row");
     let message = match &training.checkpoint {
         Some(checkpoint) if training.n_learnt > 0 => format!(
-            "{}: {} has learnt {seen} rows\n  go on by the same command with {}",
+            "{}: {} has learnt {seen}\n  go on by the same command with {}",
             stop::name(signal),
             checkpoint.path(),
             stop::how_to_go_on("--model", checkpoint.path(), std::slice::from_ref(&args.input)),
         ),
         Some(_) => format!("{}: no row was learnt, nothing was written", stop::name(signal)),
         None => {
-            format!("{}: the {seen} rows learnt are forgotten; --checkpoint FILE would keep them", stop::name(signal))
+            format!(
+                "{}: what was learnt from {seen} is forgotten; --checkpoint FILE would keep them",
+                stop::name(signal)
+            )
         }
     };
     Failure::Stopped { signal, message }
