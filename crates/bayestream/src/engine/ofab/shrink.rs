@@ -20,6 +20,7 @@ pub(in crate::engine) enum Move {
 const COVERAGE: f64 = 0.25;
 /// Merge candidates tried per step.
 const PAIRS_TRIED: usize = 8;
+const PAIRS_ON_PATH: usize = 4;
 /// How far a sequence of moves may go below where it began before it is given up: nats, and nats per row seen.
 const DEEPEST_LOSS: f64 = 50.0;
 const DEEPEST_LOSS_PER_ROW: f64 = 0.03;
@@ -99,7 +100,7 @@ pub(in crate::engine) fn shrink<F: Family>(
     let mut costs = PairCosts::new(family, comps);
     let mut done = Vec::new();
     loop {
-        match best_move(family, comps, view, &costs, fraction) {
+        match best_move(family, comps, view, &costs, fraction, PAIRS_TRIED) {
             Some((gain, what)) if gain > 0.0 => {
                 apply(family, comps, view, &mut costs, what);
                 done.push(what);
@@ -126,7 +127,7 @@ fn paying_path<F: Family>(family: F, comps: &[Comp], view: &View, costs: &PairCo
     let depth = DEEPEST_LOSS + DEEPEST_LOSS_PER_ROW * effective_rows(&comps, &view);
     let (mut total, mut best, mut n_best) = (0.0, 0.0, 0);
     let mut path = Vec::new();
-    while let Some((gain, what)) = best_move(family, &comps, &mut view, &costs, fraction) {
+    while let Some((gain, what)) = best_move(family, &comps, &mut view, &costs, fraction, PAIRS_ON_PATH) {
         total += gain;
         if total < -depth {
             break;
@@ -159,6 +160,7 @@ fn best_move<F: Family>(
     view: &mut View,
     costs: &PairCosts,
     fraction: f64,
+    n_pairs: usize,
 ) -> Option<(f64, Move)> {
     if comps.len() < 2 {
         return None;
@@ -181,7 +183,8 @@ fn best_move<F: Family>(
         }
     };
     let mut buffer: Vec<f64> = Vec::new();
-    for k in (0..comps.len()).filter(|&k| judged[k] || view.complete) {
+    // On a path only merges are tried: what they lose together can come back, a deletion's loss cannot.
+    for k in (0..comps.len()).filter(|&k| n_pairs == PAIRS_TRIED && (judged[k] || view.complete)) {
         buffer.clear();
         buffer.extend(view.q(k).iter().map(|q| (1.0 - q).max(1e-15)));
         num::ln_slice(&mut buffer);
@@ -190,7 +193,7 @@ fn best_move<F: Family>(
         let saved = comps[k].gauss.n_free() / 2.0 * log_count(&comps[k]) + half_log; // [OFAB] (3)
         offer(change + fraction * saved, Move::Deleted { k });
     }
-    for (i, j) in costs.cheapest(PAIRS_TRIED, comps, &judged) {
+    for (i, j) in costs.cheapest(n_pairs, comps, &judged) {
         let gauss = merged_gauss(family, &comps[i], &comps[j]);
         view.log_density_of(&gauss, &mut buffer);
         buffer.truncate(view.n_rows());

@@ -16,7 +16,9 @@ pub(super) struct Split {
     pub children: [Part; 2],
 }
 
+/// Gain of a one-dimensional fit from which a direction is worth a closer look: more directions find more by chance.
 const SCREEN: f64 = 6.0;
+const SCREEN_PER_COLUMN: f64 = 0.5;
 const DIRECTIONS_KEPT: usize = 4;
 const FAST_ICA: usize = 4;
 const EM_1D: usize = 15;
@@ -269,7 +271,7 @@ fn one_dimensional<F: Family>(family: F, comp: &Comp, rows: &Rows, fobi: &[Vec<f
         }
     }
     let (gain, fit, v) = best?;
-    if gain < SCREEN || fit.share.min(1.0 - fit.share) * rows.mass < 3.0 {
+    if gain < SCREEN + SCREEN_PER_COLUMN * d as f64 || fit.share.min(1.0 - fit.share) * rows.mass < 3.0 {
         return None;
     }
     // A step of one along v in whitened space is g = W⁻¹ v in the frame.

@@ -31,6 +31,7 @@ pub(super) struct Work {
     posterior: Posterior,
     gather: Gather,
     best: Vec<(f64, u32)>,
+    least: Vec<f64>,
     sum: Vec<f64>,
     scatter: Vec<f64>,
     whitened: Vec<f64>,
@@ -133,12 +134,15 @@ impl<F: Family> Ofab<F> {
         // In terms of the winner's log-joint: 2 (constant − joint) · caution > threshold.
         let threshold = novelty_threshold(d);
         let log_total = self.total_mass().ln();
-        let least: Vec<f64> = self
-            .comps
-            .iter()
-            .map(|c| c.log_tilted_mass() - log_total + c.gauss.log_norm() - 0.5 * threshold / caution(c, d))
+        work.least.clear();
+        work.least.extend(
+            self.comps
+                .iter()
+                .map(|c| c.log_tilted_mass() - log_total + c.gauss.log_norm() - 0.5 * threshold / caution(c, d)),
+        );
+        let suspects: Vec<usize> = (0..n)
+            .filter(|&i| work.best[i].0.is_nan() || work.best[i].0 < work.least[work.best[i].1 as usize])
             .collect();
-        let suspects: Vec<usize> = (0..n).filter(|&i| !(work.best[i].0 >= least[work.best[i].1 as usize])).collect();
         let mut novel: Vec<(f64, usize)> = suspects
             .into_iter()
             .filter_map(|i| {

@@ -18,6 +18,9 @@ use crate::structure::Happening;
 const MASTER_FRACTION: f64 = 0.1;
 /// Structure is looked at again when the regime has grown by this factor.
 const GROWTH: f64 = 1.25;
+/// Late in a long regime there is less to find.
+const LATE: f64 = 30_000.0;
+const LATE_GROWTH: f64 = 1.5;
 /// Ring rows per component and free parameter from which refits of few components are trusted.
 const POLISH_ROWS: f64 = 2.0;
 const DELETE_ROWS: f64 = 10.0;
@@ -150,7 +153,7 @@ impl<F: Family> Ofab<F> {
     /// EM for all components on the view's rows, which then are all they know. Returns the log-likelihood.
     fn fit_all(&mut self, view: &mut View, max_iterations: usize) -> f64 {
         let drop_below = (self.settings.delta * view.total).max(1.5);
-        let options = EmOptions { max_iterations, tolerance: 1e-6, penalty_cap: PENALTY_CAP, drop_below };
+        let options = EmOptions { max_iterations, tolerance: 3e-5, penalty_cap: PENALTY_CAP, drop_below };
         let total = self.total_mass();
         let mut parts: Vec<Part> = self.comps.iter().map(|c| c.part(total)).collect();
         let fit = em(self.family, &mut view.block, &view.weights, None, &mut parts, options, None);
@@ -205,7 +208,8 @@ impl<F: Family> Ofab<F> {
 
     pub(super) fn schedule_structure(&mut self) {
         let age = (self.n_seen - self.regime_start) as f64;
-        let interval = ((GROWTH - 1.0) * age) as u64;
+        let growth = if age > LATE { LATE_GROWTH } else { GROWTH };
+        let interval = ((growth - 1.0) * age) as u64;
         self.next_structure = self.n_seen + interval.max(self.least_interval());
     }
 

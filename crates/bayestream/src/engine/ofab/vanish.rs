@@ -84,11 +84,11 @@ impl<F: Family> Ofab<F> {
     fn vanished_set(&self, threshold: f64) -> Option<Vec<usize>> {
         let total = self.total_mass();
         let n_comps = self.comps.len();
-        let mut absent: Vec<usize> =
-            (0..n_comps).filter(|&k| self.comps[k].graduated && self.comps[k].absence > 0.0).collect();
-        if absent.is_empty() || absent.iter().map(|&k| self.comps[k].absence).sum::<f64>() < threshold {
+        let is_absent = |c: &Comp| c.graduated && c.absence > 0.0;
+        if self.comps.iter().filter(|c| is_absent(c)).map(|c| c.absence).sum::<f64>() < threshold {
             return None;
         }
+        let mut absent: Vec<usize> = (0..n_comps).filter(|&k| is_absent(&self.comps[k])).collect();
         absent.sort_by(|&a, &b| self.comps[b].absent_mass.total_cmp(&self.comps[a].absent_mass).then(a.cmp(&b)));
         let n_graduated = self.comps.iter().filter(|c| c.graduated).count();
         let (mut share, mut claimed, mut log_choices) = (0.0_f64, 0.0, 0.0);
