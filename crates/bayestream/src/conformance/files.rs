@@ -50,7 +50,8 @@ pub(super) fn resume(subject: &Subject) -> Result<(), String> {
     };
     let uninterrupted = run(&|_| false)?;
     for at in INTERRUPTIONS {
-        subject.ensure(run(&|end| end == at)? == uninterrupted, || format!("interrupted after {at} rows it differs"))?;
+        subject
+            .ensure(run(&|end| end == at)? == uninterrupted, || format!("interrupted after {at} rows it differs"))?;
     }
     subject.ensure(run(&|_| true)? == uninterrupted, || "interrupted after every batch it differs".into())
 }

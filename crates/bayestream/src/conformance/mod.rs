@@ -40,7 +40,7 @@ pub fn checks() -> &'static [Check] {
     &CHECKS
 }
 
-const CHECKS: [Check; 31] = [
+const CHECKS: [Check; 32] = [
     Check { name: "an empty batch is the identity", run: state::empty_batch },
     Check { name: "a failed update changes nothing", run: state::failed_update },
     Check { name: "the same seed gives the same bytes", run: state::same_seed },
@@ -64,6 +64,7 @@ const CHECKS: [Check; 31] = [
     Check { name: "one row is a model", run: edges::single_row },
     Check { name: "fewer rows than columns", run: edges::few_rows },
     Check { name: "columns that do not vary", run: edges::constant_columns },
+    Check { name: "one row, repeated, is one component", run: edges::one_row_repeated },
     Check { name: "rows that repeat", run: edges::duplicates },
     Check { name: "large and small units", run: edges::extreme_units },
     Check { name: "rows sorted by cluster", run: edges::sorted },

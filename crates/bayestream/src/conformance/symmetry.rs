@@ -73,15 +73,15 @@ fn of_estimation_error(stream: &Stream, share: f64) -> f64 {
 
 /// Interleaves every row with one of weight zero.
 fn with_ghosts(subject: &Subject, ghost_of: impl Fn(usize, usize) -> f64) -> Result<(), String> {
-    let stream = three_clusters(8000, SEED + 23);
+    let stream = three_clusters(3000, SEED + 23);
     let d = stream.n_columns;
-    let plain = fit_weighted(subject, &stream.rows, &vec![1.0; 8000], d, BATCH)?;
+    let plain = fit_weighted(subject, &stream.rows, &vec![1.0; 3000], d, BATCH)?;
     let mut rows = Vec::new();
     for (i, row) in stream.rows.chunks(d).enumerate() {
         rows.extend_from_slice(row);
         rows.extend((0..d).map(|j| ghost_of(i, j)));
     }
-    let weights: Vec<f64> = (0..16_000).map(|i| f64::from(1 - i % 2)).collect();
+    let weights: Vec<f64> = (0..6000).map(|i| f64::from(1 - i % 2)).collect();
     let haunted = fit_weighted(subject, &rows, &weights, d, 2 * BATCH)?;
     ensure_alike(subject, &stream, &plain, &haunted)
 }
@@ -105,10 +105,10 @@ pub(super) fn weight_zero_far(subject: &Subject) -> Result<(), String> {
 }
 
 pub(super) fn weight_two(subject: &Subject) -> Result<(), String> {
-    let stream = mixture(4, 3, 8000, SEED + 24);
+    let stream = mixture(4, 3, 4000, SEED + 24);
     let d = stream.n_columns;
-    let weighted = fit_weighted(subject, &stream.rows, &vec![2.0; 8000], d, BATCH)?;
+    let weighted = fit_weighted(subject, &stream.rows, &vec![2.0; 4000], d, BATCH)?;
     let twice: Vec<f64> = stream.rows.chunks(d).flat_map(|row| [row, row].concat()).collect();
-    let repeated = fit_weighted(subject, &twice, &vec![1.0; 16_000], d, 2 * BATCH)?;
+    let repeated = fit_weighted(subject, &twice, &vec![1.0; 8000], d, 2 * BATCH)?;
     ensure_alike(subject, &stream, &repeated, &weighted)
 }

@@ -258,7 +258,8 @@ impl<F: Family> Ofab<F> {
         for (k, comp) in self.comps.iter_mut().enumerate() {
             let q = &work.posterior.q[k * work.posterior.stride..][..n];
             let centre = &comp.fast.mean;
-            let got = accumulate(&mut work.gather, &mut work.block, q, weights, &comp.gauss, centre, self.settings.drift);
+            let got =
+                accumulate(&mut work.gather, &mut work.block, q, weights, &comp.gauss, centre, self.settings.drift);
             work.log_others.push(got.log_others);
             let mass = got.mass;
             if mass < UNTOUCHED {
