@@ -360,7 +360,7 @@ mod tests {
             penalty_cap: f64::INFINITY,
             drop_below: 0.0,
         };
-        em(start.family, &mut block, &[1.0; 400], None, &mut parts, options);
+        em(start.family, &mut block, &[1.0; 400], None, &mut parts, options, None);
         let (online, _) = after_one_batch::<F>(n_iterations + 1);
         assert_eq!(online.comps.len(), parts.len());
         // ε is about 6e-15; EM may amplify it, and rounding, from iteration to iteration.

@@ -90,12 +90,7 @@ fn merged_gauss<F: Family>(family: F, a: &Comp, b: &Comp) -> Gauss {
 
 /// Shrinks until no sequence of moves raises the criterion. Returns the moves in order; positions in a move are those
 /// at its time.
-pub(in crate::engine) fn shrink<F: Family>(
-    family: F,
-    comps: &mut Vec<Comp>,
-    view: &mut View,
-    fraction: f64,
-) -> Vec<Move> {
+pub(in crate::engine) fn shrink<F: Family>(family: F, comps: &mut Vec<Comp>, view: &mut View, fraction: f64) -> Vec<Move> {
     let mut costs = PairCosts::new(family, comps);
     let mut done = Vec::new();
     loop {

@@ -145,6 +145,7 @@ impl<F: Family> Ofab<F> {
                 (n_observed > 0 && distance > novelty_threshold(n_observed)).then_some((distance, i))
             })
             .collect();
+        self.n_unexplained += novel.len() as u64;
         novel.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut born = false;
         let mut young = self.comps.iter().filter(|c| !c.graduated).count();
@@ -258,8 +259,7 @@ impl<F: Family> Ofab<F> {
         for (k, comp) in self.comps.iter_mut().enumerate() {
             let q = &work.posterior.q[k * work.posterior.stride..][..n];
             let centre = &comp.fast.mean;
-            let got =
-                accumulate(&mut work.gather, &mut work.block, q, weights, &comp.gauss, centre, self.settings.drift);
+            let got = accumulate(&mut work.gather, &mut work.block, q, weights, &comp.gauss, centre, self.settings.drift);
             work.log_others.push(got.log_others);
             let mass = got.mass;
             if mass < UNTOUCHED {
