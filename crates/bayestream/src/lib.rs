@@ -26,7 +26,3 @@ pub mod model;
 pub mod num;
 pub mod structure;
 pub mod synthetic;
-
-pub fn lab(name: &str, default: f64) -> f64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
-}

@@ -134,7 +134,8 @@ impl Frame {
     /// A row-major covariance in the data's own units.
     pub fn covariance_out(&self, covariance: &[f64]) -> Vec<f64> {
         let d = self.n_columns();
-        (0..d * d).map(|i| covariance[i] * self.scale[i / d] * self.scale[i % d]).collect()
+        // The scales are multiplied first, so that a symmetric matrix stays symmetric to the bit.
+        (0..d * d).map(|i| covariance[i] * (self.scale[i / d] * self.scale[i % d])).collect()
     }
 
     /// The map from `self`'s frame to `other`'s: multiply by the first, then add the second.

@@ -2,6 +2,7 @@
 
 use super::component::Comp;
 use super::shrink::shrink;
+use super::tempo::Tempo;
 use super::watch::MeanWatch;
 use super::{Learner, Ofab};
 use crate::data::{Batch, Frame};
@@ -46,8 +47,8 @@ impl<F: Family> Ofab<F> {
             next_structure: 0,
             next_polish: u64::MAX,
             next_refit: 0,
-            n_unexplained: 0,
             settled: false,
+            tempo: Tempo::default(),
             events: EventLog::default(),
             scores: ScoreTrack::default(),
             ..self.clone()

@@ -17,6 +17,7 @@ mod shrink;
 mod split;
 mod step;
 mod structure;
+mod tempo;
 mod vanish;
 mod view;
 mod warm;
@@ -35,6 +36,7 @@ use crate::model::{Config, Settings};
 use crate::structure::{Component, ComponentId, Event, EventLog, Happening, LogScore, Scorer};
 use serde::{Deserialize, Serialize};
 use step::Work;
+use tempo::Tempo;
 
 /// Rows that are always kept for structure moves, and the age at which the first model is refitted.
 const BASE_BUFFER: usize = 2000;
@@ -67,10 +69,9 @@ pub struct Ofab<F: Family> {
     next_polish: u64,
     /// When the whole model is refitted once more on a ring that still holds every row; 0 when that is over.
     next_refit: u64,
-    /// Rows that no component explained when they came.
-    n_unexplained: u64,
     /// False while the first model is still being made: its comings and goings are nobody's news.
     settled: bool,
+    tempo: Tempo,
     events: EventLog,
     scores: ScoreTrack,
     #[serde(skip)]
@@ -100,8 +101,8 @@ impl<F: Family> Ofab<F> {
             next_structure: 0,
             next_polish: u64::MAX,
             next_refit: 0,
-            n_unexplained: 0,
             settled: false,
+            tempo: Tempo::default(),
             events: EventLog::default(),
             scores: ScoreTrack::default(),
             work: Work::default(),
@@ -216,7 +217,7 @@ impl<F: Family> Learner for Ofab<F> {
         if self.n_columns != n_columns || !frame_sound {
             return Err("its columns do not match".into());
         }
-        if !self.ring.is_sound(n_columns) || !self.scores.is_sound() {
+        if !self.ring.is_sound(n_columns) || !self.scores.is_sound() || !self.tempo.is_sound() {
             return Err("its buffers are inconsistent".into());
         }
         if let Some(bad) = self.comps.iter().find(|c| !c.is_sound(n_columns)) {

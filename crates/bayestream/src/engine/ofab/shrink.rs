@@ -90,7 +90,12 @@ fn merged_gauss<F: Family>(family: F, a: &Comp, b: &Comp) -> Gauss {
 
 /// Shrinks until no sequence of moves raises the criterion. Returns the moves in order; positions in a move are those
 /// at its time.
-pub(in crate::engine) fn shrink<F: Family>(family: F, comps: &mut Vec<Comp>, view: &mut View, fraction: f64) -> Vec<Move> {
+pub(in crate::engine) fn shrink<F: Family>(
+    family: F,
+    comps: &mut Vec<Comp>,
+    view: &mut View,
+    fraction: f64,
+) -> Vec<Move> {
     let mut costs = PairCosts::new(family, comps);
     let mut done = Vec::new();
     loop {
@@ -140,6 +145,13 @@ fn effective_rows(comps: &[Comp], view: &View) -> f64 {
     (view.distinct * comps.iter().map(|c| c.slow.count).sum::<f64>()).max(1.0)
 }
 
+/// What a needless component is worth per free parameter, in nats: half a nat is gained by chance, and another half is
+/// lost on new rows. The master penalises lightly, but not below that; where rows are few for so many parameters it is
+/// too early to act on the second half.
+fn chance_gain(rows_per_parameter: f64) -> f64 {
+    0.5 + 0.5 * ((rows_per_parameter - 2.0) / 8.0).clamp(0.0, 1.0)
+}
+
 /// The single move with the largest gain, be it positive or not.
 fn best_move<F: Family>(
     family: F,
@@ -158,10 +170,9 @@ fn best_move<F: Family>(
     let alpha: Vec<f64> = comps.iter().map(|c| c.mass / total).collect();
     let judged: Vec<bool> = (0..comps.len()).map(|k| view.covers(k, alpha[k], COVERAGE)).collect();
     let log_count = |c: &Comp| c.slow.count.max(1.0).ln();
-    // In the master the penalty is light, but never below what a needless component gains by chance: half a nat per
-    // free parameter.
+    let by_chance = chance_gain(n / comps.len() as f64 / family.most_free(view.block.n_columns()));
     let worth = |saved: f64, n_free: f64| {
-        if fraction < 1.0 { (fraction * saved).max(crate::lab("AIC", 0.5) * n_free) } else { saved }
+        if fraction < 1.0 { (fraction * saved).max(by_chance * n_free) } else { saved }
     };
     let mut best: Option<(f64, Move)> = None;
     let mut offer = |gain: f64, what: Move| {

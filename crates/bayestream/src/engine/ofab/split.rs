@@ -22,6 +22,10 @@ const FAST_ICA: usize = 4;
 const EM_1D: usize = 15;
 const EM_CHILDREN: usize = 10;
 const MARDIA: f64 = 4.0;
+/// Principal axes along which a component is cut in two for a start.
+const PRINCIPAL_CUTS: usize = 2;
+/// Rows per column that the parent's covariance speaks for in each child.
+const PULL: f64 = 4.0;
 /// Rows seen that one ring row may speak for: a ring that has just begun must not decide over a long history.
 const MOST_EXTRAPOLATED: f64 = 10.0;
 
@@ -47,12 +51,11 @@ pub(super) fn find_split<F: Family>(family: F, comps: &[Comp], view: &View, k: u
     }
     let total: f64 = comps.iter().map(|c| c.mass).sum();
     let starts = starts(family, comp, view, &rows, d);
-    let n_starts = starts.len();
     if starts.is_empty() {
         return None;
     }
     let parent = comp.gauss.covariance();
-    let pull = Pull { covariance: &parent, rows: crate::lab("PULL", 2.0) * d as f64 };
+    let pull = Pull { covariance: &parent, rows: PULL * d as f64 };
     let all_rest = view.log_rest(&[k]);
     let rest: Vec<f64> = rows.index.iter().map(|&i| all_rest[i]).collect();
     let weight = comp.mass / total;
@@ -83,7 +86,6 @@ pub(super) fn find_split<F: Family>(family: F, comps: &[Comp], view: &View, k: u
     let p = p.clamp(1e-3, 1.0 - 1e-3);
     let log = |c: f64| c.max(1.0).ln();
     let price = half * (log(count * p) + log(count * (1.0 - p)) - log(count)) + 0.5 * effective.ln(); // [OFAB] (3)
-    if crate::lab("DBG", 0.0) > 0.0 { eprintln!("split {k}: mass {:.0} count {:.0} starts {n_starts} sure {sure:.1} scale {:.2} price {price:.1}", rows.mass, comp.slow.count, effective / view.total); }
     if sure * (effective / view.total).clamp(1.0, MOST_EXTRAPOLATED) * view.distinct <= price {
         return None;
     }
@@ -357,7 +359,7 @@ fn labelled_starts<F: Family>(
     d: usize,
 ) -> Vec<[Part; 2]> {
     let mut labels: Vec<Vec<bool>> = Vec::new();
-    for axis in principal_axes(comp, d).iter().take(crate::lab("PCS", 2.0) as usize) {
+    for axis in principal_axes(comp, d).iter().take(PRINCIPAL_CUTS) {
         labels.push(rows.z.chunks_exact(d).map(|z| dot(axis, z) > 0.0).collect());
     }
     for a in 0..fobi.len().min(3) {

@@ -58,6 +58,7 @@ impl<F: Family> Ofab<F> {
         if let Some(frame) = &self.frame {
             work.block.load_with(self.n_columns, |into| frame.push_rows(rows, into));
         }
+        self.tempo.push(work.block.rows(), self.n_columns);
         let batch_mass = weights.map_or(work.block.n_rows() as f64, |w| w.iter().sum());
         self.e_step(&mut work);
         let normaliser = self.tilted_normaliser();
@@ -145,7 +146,6 @@ impl<F: Family> Ofab<F> {
                 (n_observed > 0 && distance > novelty_threshold(n_observed)).then_some((distance, i))
             })
             .collect();
-        self.n_unexplained += novel.len() as u64;
         novel.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut born = false;
         let mut young = self.comps.iter().filter(|c| !c.graduated).count();
@@ -253,13 +253,15 @@ impl<F: Family> Ofab<F> {
         let n = work.block.n_rows();
         let age = (self.n_seen - self.regime_start).max(1) as f64;
         let step = (n as f64 / age).min(0.2);
-        let threshold = self.alarm_threshold();
+        // A CUSUM of evidence times a worth crosses where one of evidence crosses the threshold over that worth.
+        let threshold = self.alarm_threshold() / self.tempo.row_worth();
         work.log_others.clear();
         let mut moved = Vec::new();
         for (k, comp) in self.comps.iter_mut().enumerate() {
             let q = &work.posterior.q[k * work.posterior.stride..][..n];
             let centre = &comp.fast.mean;
-            let got = accumulate(&mut work.gather, &mut work.block, q, weights, &comp.gauss, centre, self.settings.drift);
+            let got =
+                accumulate(&mut work.gather, &mut work.block, q, weights, &comp.gauss, centre, self.settings.drift);
             work.log_others.push(got.log_others);
             let mass = got.mass;
             if mass < UNTOUCHED {
@@ -326,8 +328,8 @@ impl<F: Family> Ofab<F> {
         if n_before > 1 {
             let heaviest = self.comps.iter().map(|c| c.mass).fold(0.0, f64::max);
             self.comps.retain(|c| {
-                let dies = if c.graduated { c.mass < least } else { now - c.born >= probation };
-                let dies = dies && c.mass < heaviest;
+                let aged = now - c.born >= probation;
+                let dies = aged && c.mass < heaviest && (!c.graduated || c.mass < least);
                 if dies && c.graduated {
                     news.push((c.id, Happening::Died));
                 }

@@ -23,11 +23,11 @@ const POLISH_ROWS: f64 = 2.0;
 const DELETE_ROWS: f64 = 10.0;
 /// Share of their rows that components must share on average for further refits.
 const OVERLAPPING: f64 = 0.02;
-/// Share of unexplained rows that calls for further refits: Gaussian rows are hardly ever novel.
-const UNEXPLAINED: f64 = 2e-3;
 /// Most components of a fresh start in a later refit, and the share of the FIC penalty that it must pay for.
 const MOST_FRESH: usize = 100;
 const FRESH_FRACTION: f64 = 0.5;
+/// Rows the ring should hold per free parameter of the model.
+const ROWS_PER_PARAMETER: f64 = 2.0;
 /// A chance to match two components: squared distance per column between old and new mean.
 const SAME_COMPONENT: f64 = 4.0;
 
@@ -111,8 +111,8 @@ impl<F: Family> Ofab<F> {
         self.refit_from(self.settings.start_components, MASTER_FRACTION, 50);
     }
 
-    /// Refits a model that overlaps, or leaves rows unexplained, on twice the rows; a fresh start may have as many
-    /// components as the rows can tell apart.
+    /// Refits on twice the rows a model that overlaps, or whose first rows were too few to tell so many components
+    /// apart; a fresh start may have as many components as the rows can tell now.
     pub(super) fn refit_again(&mut self) {
         let affordable = self.n_seen as f64 / self.family.most_free(self.n_columns);
         let start = (affordable as usize).clamp(self.settings.start_components, MOST_FRESH);
@@ -143,7 +143,7 @@ impl<F: Family> Ofab<F> {
         self.settle_on(&mut view, max_iterations);
     }
 
-    /// Rounds of EM on all rows and of reorganising; then plans the next refit, if overlap makes one worth while.
+    /// Rounds of EM on all rows and of reorganising; then plans the next refit, if one is worth while.
     fn settle_on(&mut self, view: &mut View, max_iterations: usize) {
         let drop_below = (self.settings.delta * view.total).max(1.5);
         let options = EmOptions { max_iterations, tolerance: 1e-6, penalty_cap: PENALTY_CAP, drop_below };
@@ -160,8 +160,8 @@ impl<F: Family> Ofab<F> {
         view.evaluate(&self.comps);
         let larger = 2 * self.ring.capacity();
         let whole = self.n_seen as usize <= self.ring.len();
-        let unexplained = self.n_unexplained as f64 / self.n_seen as f64;
-        let unsettled = view.overlap() > OVERLAPPING || unexplained > UNEXPLAINED;
+        let tellable = self.settings.start_components as f64 * self.family.most_free(self.n_columns);
+        let unsettled = view.overlap() > OVERLAPPING || view.total < tellable;
         if self.settings.buffer.is_none() && whole && larger <= LARGEST_BUFFER && unsettled {
             self.ring.grow(larger);
             self.next_refit = larger as u64;
@@ -198,7 +198,7 @@ impl<F: Family> Ofab<F> {
     /// A larger model needs more rows to be judged on.
     fn grow_buffer(&mut self) {
         if self.settings.buffer.is_none() {
-            let per_component = (crate::lab("RPC", 2.0) * self.family.most_free(self.n_columns)).max(50.0) as usize;
+            let per_component = (ROWS_PER_PARAMETER * self.family.most_free(self.n_columns)).max(50.0) as usize;
             let wanted = self.comps.len() * per_component;
             self.ring.grow(wanted.min(LARGEST_BUFFER));
         }

@@ -48,11 +48,12 @@ impl<F: Family> Ofab<F> {
         let total = self.total_mass();
         let threshold = self.alarm_threshold();
         let now = self.n_seen;
+        let worth = self.tempo.row_worth();
         for (comp, log_others) in self.comps.iter_mut().zip(log_others) {
             let expected = batch_mass * (1.0 - comp.mass / total).max(1e-4).ln();
-            comp.absence += log_others - expected;
-            comp.claimed += log_others;
-            comp.absent_mass += batch_mass;
+            comp.absence += worth * (log_others - expected);
+            comp.claimed += worth * log_others;
+            comp.absent_mass += worth * batch_mass;
             if comp.absence <= 0.0 {
                 comp.seen(now);
             }

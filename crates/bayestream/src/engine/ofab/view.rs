@@ -108,9 +108,11 @@ impl View {
     /// How much components share their rows: one minus the mean of Σ q².
     pub fn overlap(&self) -> f64 {
         let n = self.n_rows();
-        let squares: f64 = self.posterior.q.chunks_exact(self.posterior.stride).fold(0.0, |sum, q| {
-            sum + q[..n].iter().zip(&self.weights).map(|(q, w)| w * q * q).sum::<f64>()
-        });
+        let squares: f64 = self
+            .posterior
+            .q
+            .chunks_exact(self.posterior.stride)
+            .fold(0.0, |sum, q| sum + q[..n].iter().zip(&self.weights).map(|(q, w)| w * q * q).sum::<f64>());
         1.0 - squares / self.total
     }
 

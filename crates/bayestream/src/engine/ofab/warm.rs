@@ -47,8 +47,12 @@ pub(in crate::engine) fn warm_start<F: Family>(
             prior: prior.clone(),
         })
         .collect();
-    let options =
-        EmOptions { max_iterations: 30, tolerance: 1e-5, penalty_cap: PENALTY_CAP, drop_below: (delta * total).max(1.5) };
+    let options = EmOptions {
+        max_iterations: 30,
+        tolerance: 1e-5,
+        penalty_cap: PENALTY_CAP,
+        drop_below: (delta * total).max(1.5),
+    };
     let log_likelihood = em(family, block, weights, None, &mut parts, options, None);
     (parts, log_likelihood)
 }

@@ -129,9 +129,8 @@ fn e_step(
     posterior: &mut Posterior,
 ) -> f64 {
     let n = block.n_rows();
-    let log_weight = |p: &Part| {
-        p.weight.max(f64::MIN_POSITIVE).ln() - penalty(p.gauss.n_free(), p.moments.count, penalty_cap)
-    };
+    let log_weight =
+        |p: &Part| p.weight.max(f64::MIN_POSITIVE).ln() - penalty(p.gauss.n_free(), p.moments.count, penalty_cap);
     let mut k = posterior.log_joint(block, parts.iter().map(|p| (log_weight(p), &p.gauss)));
     if let Some(rest) = rest {
         posterior.q.resize((k + 1) * posterior.stride, f64::NEG_INFINITY);
