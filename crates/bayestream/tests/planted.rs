@@ -108,15 +108,17 @@ fn spheres_have_the_smallest_dimension() {
     assert_eq!(found, [Some(1), Some(1)]);
 }
 
+/// Four clusters far apart, each gone before the next begins.
 #[test]
 fn rows_sorted_by_cluster_keep_every_cluster_without_drift_detection() {
-    let n = 20_000;
-    let truth = ofab_truth(10, 3, Covariance::Aat, 20_025);
+    let n = 8000;
+    let mut truth = ofab_truth(4, 3, Covariance::Spd, 20_025);
+    truth.means = vec![vec![0.0, 0.0, 0.0], vec![20.0, 0.0, 5.0], vec![0.0, 25.0, -5.0], vec![-15.0, 5.0, 20.0]];
     let (rows, _) = truth.sample_sorted(n, 20_025);
     let mut model = model(Kind::GmmOfab, 3, 20_025, Settings { drift: false, ..Settings::default() });
     feed(&mut model, &rows, 50);
     let snapshot = model.snapshot();
-    assert_eq!(snapshot.k_realized(), 10);
+    assert_eq!(snapshot.k_realized(), 4);
     let limit = truth.n_free() / (2 * n) as f64;
     let found = kl_divergence(&truth, &snapshot, 50_000, 20_026);
     assert!(found.mean <= 2.0 * limit, "{found:?}, limit {limit}");

@@ -3,6 +3,7 @@
 use super::Subject;
 use super::stream::{SEED, three_clusters};
 use super::subject::{BATCH, feed, mean_log_density};
+use crate::data::LARGEST_CELL;
 use crate::model::Model;
 use crate::num;
 
@@ -20,6 +21,16 @@ pub(super) fn far_outliers(subject: &Subject) -> Result<(), String> {
         subject.ensure_sound(&model, &stream.held_out, &format!("after outliers from row {first} on"))?;
     }
     Ok(())
+}
+
+pub(super) fn largest_cell(subject: &Subject) -> Result<(), String> {
+    // In the unit of the first rows its square is beyond all numbers.
+    let mut stream = three_clusters(1300, SEED + 41);
+    stream.rows.iter_mut().chain(&mut stream.held_out).for_each(|cell| *cell *= 1e-100);
+    stream.rows[1250 * 3 + 1] = LARGEST_CELL;
+    stream.rows[1270 * 3 + 2] = -LARGEST_CELL;
+    let model = subject.fitted(&stream.rows, 3, SEED + 41)?;
+    subject.ensure_sound(&model, &stream.held_out, "after the largest cells there can be")
 }
 
 pub(super) fn missing_cells(subject: &Subject) -> Result<(), String> {

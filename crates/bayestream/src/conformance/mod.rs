@@ -40,7 +40,7 @@ pub fn checks() -> &'static [Check] {
     &CHECKS
 }
 
-const CHECKS: [Check; 32] = [
+const CHECKS: [Check; 33] = [
     Check { name: "an empty batch is the identity", run: state::empty_batch },
     Check { name: "a failed update changes nothing", run: state::failed_update },
     Check { name: "the same seed gives the same bytes", run: state::same_seed },
@@ -58,6 +58,7 @@ const CHECKS: [Check; 32] = [
     Check { name: "far rows of weight zero do not matter", run: symmetry::weight_zero_far },
     Check { name: "a row of weight two is two rows", run: symmetry::weight_two },
     Check { name: "finite with far outliers", run: edges::far_outliers },
+    Check { name: "the largest cell after tiny ones", run: edges::largest_cell },
     Check { name: "missing cells are accepted", run: edges::missing_cells },
     Check { name: "a row without cells is accepted", run: edges::missing_rows },
     Check { name: "a column without cells is accepted", run: edges::missing_column },

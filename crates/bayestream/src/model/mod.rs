@@ -11,7 +11,7 @@ pub use file::{FORMAT_VERSION, Header, read_header};
 pub use kind::{KINDS, Kind, KindInfo, nearest};
 pub use settings::{SETTINGS, ScaleChoice, SettingInfo, Settings, Variant};
 
-use crate::data::{Batch, DataError, DataFault};
+use crate::data::{Batch, DataError, DataFault, LARGEST_CELL};
 use crate::engine::fab::Fab;
 use crate::engine::ofab::Ofab;
 use crate::engine::ofab_paper::OfabPaper;
@@ -201,6 +201,3 @@ impl Model {
         }
     }
 }
-
-/// Products of four cells must stay finite.
-const LARGEST_CELL: f64 = 1e75;
