@@ -48,7 +48,7 @@ impl Tempo {
             let variance = squares / n - mean * mean;
             if variance > 1e-12 { (products / n - mean * mean) / variance } else { 0.0 }
         });
-        let rho = (correlation.fold(0.0, f64::max) - BY_CHANCE).clamp(0.0, 0.999);
+        let rho = ((correlation.fold(0.0, f64::max) - BY_CHANCE) / (1.0 - BY_CHANCE)).clamp(0.0, 0.999);
         if self.worth.len() == KEPT {
             self.worth.remove(0);
         }
@@ -57,12 +57,11 @@ impl Tempo {
         self.sums.iter_mut().for_each(|s| (s[0], s[1], s[2]) = (0.0, 0.0, 0.0));
     }
 
-    /// How many fresh draws a row is worth, at most one.
+    /// How many fresh draws a row is worth, at most one; none while too few rows have told.
     pub fn row_worth(&self) -> f64 {
-        let mut sorted = [1.0; KEPT];
-        sorted[..self.worth.len()].copy_from_slice(&self.worth);
+        let mut sorted = self.worth.clone();
         sorted.sort_by(f64::total_cmp);
-        sorted[KEPT / 2]
+        if sorted.len() < KEPT - 1 { 0.0 } else { sorted[(sorted.len() - 1) / 2] }
     }
 
     pub fn is_sound(&self) -> bool {
