@@ -17,20 +17,19 @@ fn columns(d: usize) -> Vec<String> {
 
 /// A snapshot with these components.
 fn snapshot_of(truth: &Truth) -> Snapshot {
-    let parts = truth.weights.iter().zip(&truth.means).zip(&truth.covariances);
-    let component = |(serial, ((weight, mean), covariance)): (usize, ((&f64, &Vec<f64>), &Vec<f64>))| Component {
-        id: ComponentId { shard: 0, serial: serial as u32 },
-        weight: *weight,
-        count: 1000.0 * weight,
-        mean: mean.clone(),
-        covariance: covariance.clone(),
+    let component = |k: usize| Component {
+        id: ComponentId { shard: 0, serial: k as u32 },
+        weight: truth.weights[k],
+        count: 1000.0 * truth.weights[k],
+        mean: truth.means[k].clone(),
+        covariance: truth.covariances[k].clone(),
         latent_dim: None,
     };
     Snapshot {
         n_seen: 1000,
         columns: columns(truth.n_columns()),
         k_implemented: truth.n_components(),
-        components: parts.enumerate().map(component).collect(),
+        components: (0..truth.n_components()).map(component).collect(),
         log_score: LogScore::default(),
         events: EventLog::default(),
     }

@@ -73,9 +73,8 @@ impl Frame {
     pub fn push_rows(&self, rows: &[f64], out: &mut Vec<f64>) {
         let d = self.n_columns();
         // A cell so far out that its square would overflow is as far as numbers can tell; missing cells stay missing.
-        let framed = |(i, v): (usize, &f64)| {
-            ((v - self.shift[i % d]) / self.scale[i % d]).clamp(-LARGEST_CELL, LARGEST_CELL)
-        };
+        let framed =
+            |(i, v): (usize, &f64)| ((v - self.shift[i % d]) / self.scale[i % d]).clamp(-LARGEST_CELL, LARGEST_CELL);
         out.extend(rows.iter().enumerate().map(framed));
     }
 

@@ -109,8 +109,9 @@ impl Gauss {
                 if jitter > 1.0 {
                     factor[j * d..j * d + j].fill(0.0);
                 }
-                let variance = covariance[j * d + j].max(f64::MIN_POSITIVE).min(LARGEST_VARIANCE);
-                factor[j * d + j] = variance * (1.0 + jitter);
+                // `max` first: it also puts a number in the place of NaN.
+                let variance = covariance[j * d + j].max(f64::MIN_POSITIVE) * (1.0 + jitter);
+                factor[j * d + j] = variance.min(LARGEST_VARIANCE);
             }
             jitter *= 10.0;
         };
