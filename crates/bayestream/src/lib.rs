@@ -17,6 +17,7 @@
 //! assert!(snapshot.scorer().mean_log_density(&rows).is_finite());
 //! ```
 
+pub mod conformance;
 pub mod data;
 pub mod engine;
 pub mod family;

@@ -3,6 +3,7 @@
 //! A full Gaussian is the same in any frame; priors, variance floors and conditioning are not. With the frame,
 //! columns at scale 1e12 and 1e-12 meet the same constants.
 
+use super::LARGEST_CELL;
 use crate::structure::Component;
 use serde::{Deserialize, Serialize};
 
@@ -71,7 +72,10 @@ impl Frame {
     /// Appends the framed rows to `out`.
     pub fn push_rows(&self, rows: &[f64], out: &mut Vec<f64>) {
         let d = self.n_columns();
-        out.extend(rows.iter().enumerate().map(|(i, v)| (v - self.shift[i % d]) / self.scale[i % d]));
+        // A cell so far out that its square would overflow is as far as numbers can tell; missing cells stay missing.
+        let framed =
+            |(i, v): (usize, &f64)| ((v - self.shift[i % d]) / self.scale[i % d]).clamp(-LARGEST_CELL, LARGEST_CELL);
+        out.extend(rows.iter().enumerate().map(framed));
     }
 
     /// What a log-density in the frame must be shifted by to be one in the data's own units.

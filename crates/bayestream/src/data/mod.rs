@@ -8,6 +8,9 @@ pub use frame::{Frame, Scaling};
 
 use std::fmt;
 
+/// The largest magnitude that a model takes: products of four cells must stay finite.
+pub const LARGEST_CELL: f64 = 1e75;
+
 /// A batch of rows, checked: finite or missing cells, finite non-negative weights.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {

@@ -7,7 +7,7 @@
 use super::ofab::{Comp, Move, View, shrink, warm_start};
 use super::parts::{EmOptions, Part, em};
 use super::{Learner, StepReport};
-use crate::data::{Batch, Frame, Scaling};
+use crate::data::{Batch, Frame, LARGEST_CELL, Scaling};
 use crate::family::{Family, Gauss, model_covariance};
 use crate::model::{Config, Settings};
 use crate::num;
@@ -191,7 +191,7 @@ impl<F: Family> Learner for Fab<F> {
     fn restore(&mut self, n_columns: usize) -> Result<(), String> {
         let rows_sound = self.n_columns == n_columns
             && self.rows.len() == self.weights.len() * n_columns
-            && !self.rows.iter().any(|v| v.is_infinite())
+            && !self.rows.iter().any(|v| v.abs() > LARGEST_CELL)
             && self.weights.iter().all(|w| w.is_finite() && *w >= 0.0);
         if !rows_sound {
             return Err("its rows are inconsistent".into());

@@ -313,3 +313,73 @@ impl<F: Family> Learner for OfabPaper<F> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::parts::{EmOptions, Part, em};
+    use crate::family::{FullGaussian, Ppca};
+    use crate::model::{Kind, Variant};
+    use crate::synthetic::{Covariance, ofab_truth};
+
+    /// A learner after one batch of all rows, with a rate at which the past weighs nothing, and that batch.
+    fn after_one_batch<F: Family>(inner: usize) -> (OfabPaper<F>, RowBlock) {
+        let (rows, _) = ofab_truth(3, 2, Covariance::Spd, 20_041).sample(400, 20_042);
+        let mut config = Config { seed: 20_043, ..Config::new(Kind::GmmOfab, vec!["a".into(), "b".into()]) };
+        // (12) with κ → 0: ε = (τ + N)^κ − 1 → 0.
+        config.settings = Settings { variant: Variant::Paper, kappa: 1e-15, inner, ..Settings::default() };
+        let mut learner = OfabPaper::<F>::new(&config);
+        let frame = Frame::of_rows(&rows, 2, learner.scaling);
+        let mut block = RowBlock::default();
+        block.load_with(2, |into| frame.push_rows(&rows, into));
+        learner.frame = Some(frame);
+        learner.n_seen = 400;
+        let mut rng = num::stream(20_044, 0, 0);
+        learner.add_components(4, &block, &mut rng);
+        learner.inner_loop(&mut block, None, &mut rng);
+        (learner, block)
+    }
+
+    /// One full batch with ε = 0 is batch FAB: from the same first M-step, the same EM.
+    fn one_full_batch_is_batch_fab<F: Family>() {
+        let (start, mut block) = after_one_batch::<F>(1);
+        let mut parts: Vec<Part> = start
+            .comps
+            .iter()
+            .map(|c| Part {
+                weight: c.weight,
+                moments: Moments { count: c.cumulative, ..c.moments.clone() },
+                prior: start.prior(),
+                gauss: c.gauss.clone(),
+            })
+            .collect();
+        let n_iterations = 25;
+        let options = EmOptions {
+            max_iterations: n_iterations,
+            tolerance: f64::NEG_INFINITY,
+            penalty_cap: f64::INFINITY,
+            drop_below: 0.0,
+        };
+        em(start.family, &mut block, &[1.0; 400], None, &mut parts, options, None);
+        let (online, _) = after_one_batch::<F>(n_iterations + 1);
+        assert_eq!(online.comps.len(), parts.len());
+        // ε is about 6e-15; EM may amplify it, and rounding, from iteration to iteration.
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-8 * (1.0 + a.abs());
+        for (comp, part) in online.comps.iter().zip(&parts) {
+            assert!(near(comp.weight, part.weight), "{} {}", comp.weight, part.weight);
+            assert!(near(comp.cumulative, part.moments.count));
+            assert!(comp.moments.mean.iter().zip(&part.moments.mean).all(|(a, b)| near(*a, *b)));
+            assert!(comp.moments.covariance.iter().zip(&part.moments.covariance).all(|(a, b)| near(*a, *b)));
+            assert_eq!(comp.gauss.latent_dim(), part.gauss.latent_dim());
+        }
+        // The start must not have been the end already.
+        let moved = start.comps.iter().zip(&parts).any(|(c, p)| !near(c.weight, p.weight));
+        assert!(moved);
+    }
+
+    #[test]
+    fn one_full_batch_without_a_past_is_batch_fab() {
+        one_full_batch_is_batch_fab::<FullGaussian>();
+        one_full_batch_is_batch_fab::<Ppca>();
+    }
+}

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 /// thousandth of a standard deviation keeps repeated rows from becoming spikes without end.
 pub const VARIANCE_FLOOR: f64 = 1e-8;
 
+/// Variances are cut here when a covariance has to be repaired: an infinite one could not be factored at all.
+const LARGEST_VARIANCE: f64 = 1e300;
+
 /// What had to be repaired to get a positive definite covariance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repair {
@@ -102,11 +105,13 @@ impl Gauss {
             repair.n_jittered += 1;
             factor.clone_from(covariance);
             for j in 0..d {
-                // Past full strength only the diagonal is left, which is positive.
+                // Past full strength only the diagonal is left, which is positive and finite.
                 if jitter > 1.0 {
                     factor[j * d..j * d + j].fill(0.0);
                 }
-                factor[j * d + j] = covariance[j * d + j].max(f64::MIN_POSITIVE) * (1.0 + jitter);
+                // `max` first: it also puts a number in the place of NaN.
+                let variance = covariance[j * d + j].max(f64::MIN_POSITIVE) * (1.0 + jitter);
+                factor[j * d + j] = variance.min(LARGEST_VARIANCE);
             }
             jitter *= 10.0;
         };
@@ -233,4 +238,17 @@ pub fn model_covariance<F: Family>(family: F, moments: &Moments, prior: &[f64], 
         out[j * d + j] = (out[j * d + j] + b * prior[j]).max(VARIANCE_FLOOR);
     }
     family.shape(out, d, c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn covariances_beyond_repair_still_become_densities() {
+        for bad in [f64::INFINITY, f64::NAN, 0.0, -1.0] {
+            let gauss = Gauss::with_covariance(&[0.5, -0.5], &[bad, 0.3, 0.3, 2.0]);
+            assert!(gauss.is_sound(2), "{bad}: {gauss:?}");
+        }
+    }
 }

@@ -11,7 +11,7 @@ pub use file::{FORMAT_VERSION, Header, read_header};
 pub use kind::{KINDS, Kind, KindInfo, nearest};
 pub use settings::{SETTINGS, ScaleChoice, SettingInfo, Settings, Variant};
 
-use crate::data::{Batch, DataError, DataFault};
+use crate::data::{Batch, DataError, DataFault, LARGEST_CELL};
 use crate::engine::fab::Fab;
 use crate::engine::ofab::Ofab;
 use crate::engine::ofab_paper::OfabPaper;
@@ -125,7 +125,16 @@ impl Model {
     /// Learns from a batch. All or nothing: after an error the model is as it was.
     pub fn update(&mut self, batch: &Batch<'_>) -> Result<StepReport, UpdateError> {
         self.check(batch)?;
-        Ok(self.body.learner_mut().update(batch))
+        let Some(weights) = batch.weights().filter(|w| w.contains(&0.0)) else {
+            return Ok(self.body.learner_mut().update(batch));
+        };
+        // A row of weight 0 counts as none: it must not shape the frame, make room for a component or be counted.
+        let counts = |i: &usize| weights[*i] > 0.0;
+        let d = batch.n_columns();
+        let kept: Vec<f64> =
+            (0..batch.n_rows()).filter(counts).flat_map(|i| batch.rows()[i * d..(i + 1) * d].iter().copied()).collect();
+        let kept_weights: Vec<f64> = weights.iter().copied().filter(|w| *w > 0.0).collect();
+        Ok(self.body.learner_mut().update(&Batch::new(&kept, d)?.with_weights(&kept_weights)?))
     }
 
     /// Ends a pass. Batch kinds fit here; without it they fit whenever a snapshot is asked for.
@@ -192,6 +201,3 @@ impl Model {
         }
     }
 }
-
-/// Products of four cells must stay finite.
-const LARGEST_CELL: f64 = 1e75;

@@ -68,11 +68,15 @@ impl Scorer {
         }
     }
 
-    /// Mean log-density of rows, in the data's own units.
+    /// Mean log-density of rows, in the data's own units; cells that are missing are left out of it.
     pub fn mean_log_density(&mut self, rows: &[f64]) -> f64 {
         let n = self.posterior(rows);
-        let sum: f64 = self.posterior.log_total[..n].iter().sum();
-        sum / n as f64 + self.frame.log_jacobian()
+        let in_frame: f64 = self.posterior.log_total[..n].iter().sum();
+        let jacobian: f64 = match self.block.is_whole() {
+            true => n as f64 * self.frame.log_jacobian(),
+            false => (0..n).map(|i| self.frame.log_jacobian_of(self.block.row(i))).sum(),
+        };
+        (in_frame + jacobian) / n as f64
     }
 
     /// Log-density of each row, in the data's own units; cells that are missing are left out of it.

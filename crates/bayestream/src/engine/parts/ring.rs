@@ -1,5 +1,6 @@
 //! The most recent rows, in the data's own units: what structure moves are judged on.
 
+use crate::data::LARGEST_CELL;
 use serde::{Deserialize, Serialize};
 
 /// A ring of rows with weights.
@@ -80,7 +81,7 @@ impl Ring {
             && self.rows.len() == self.weights.len() * n_columns
             && self.len() <= self.capacity
             && (self.head == 0 || (self.len() == self.capacity && self.head < self.capacity))
-            && !self.rows.iter().any(|v| v.is_infinite())
+            && !self.rows.iter().any(|v| v.abs() > LARGEST_CELL)
             && self.weights.iter().all(|w| w.is_finite() && *w >= 0.0)
     }
 }

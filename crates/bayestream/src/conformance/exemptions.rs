@@ -1,0 +1,71 @@
+//! Who need not pass what, and why.
+
+use super::Subject;
+use crate::model::Variant;
+
+/// A check that some subjects need not pass. It is run on them all the same, and must fail.
+pub struct Exemption {
+    /// The check's name.
+    pub check: &'static str,
+    /// Whom it does not bind.
+    pub applies: fn(&Subject) -> bool,
+    /// Why.
+    pub reason: &'static str,
+}
+
+fn is_batch(subject: &Subject) -> bool {
+    !subject.kind().info().streaming
+}
+
+fn is_paper(subject: &Subject) -> bool {
+    subject.variant() == Variant::Paper
+}
+
+/// Every exemption.
+pub const EXEMPTIONS: [Exemption; 9] = [
+    Exemption {
+        check: "memory stays bounded",
+        applies: is_batch,
+        reason: "a batch kind keeps every row, to revisit them",
+    },
+    Exemption {
+        check: "the order of merging does not matter",
+        applies: is_batch,
+        reason: "batch kinds cannot be merged: one fit of all rows is what they are for",
+    },
+    Exemption {
+        check: "merged shards are as good as one pass, apart",
+        applies: is_batch,
+        reason: "batch kinds cannot be merged: one fit of all rows is what they are for",
+    },
+    Exemption {
+        check: "merged shards are as good as one pass, overlapping",
+        applies: is_batch,
+        reason: "batch kinds cannot be merged: one fit of all rows is what they are for",
+    },
+    Exemption {
+        check: "the order of merging does not matter",
+        applies: is_paper,
+        reason: "the paper's algorithm has no merging; it is there for reproduction",
+    },
+    Exemption {
+        check: "merged shards are as good as one pass, apart",
+        applies: is_paper,
+        reason: "the paper's algorithm has no merging; it is there for reproduction",
+    },
+    Exemption {
+        check: "merged shards are as good as one pass, overlapping",
+        applies: is_paper,
+        reason: "the paper's algorithm has no merging; it is there for reproduction",
+    },
+    Exemption {
+        check: "a row of weight two is two rows",
+        applies: is_paper,
+        reason: "every batch starts from responsibilities drawn at random for each row: other rows, other optima",
+    },
+    Exemption {
+        check: "one row, repeated, is one component",
+        applies: is_paper,
+        reason: "components are left out by their share alone, and equal ones keep sharing what comes",
+    },
+];

@@ -1,0 +1,35 @@
+//! The battery of `bayestream::conformance`, one test per kind and variant so that they run side by side.
+
+use bayestream::conformance::{Subject, failures, subjects};
+use bayestream::model::{Kind, Variant};
+
+fn passes(kind: Kind, variant: Variant) {
+    let found = failures(&Subject::new(kind, variant));
+    let lines: Vec<String> = found.iter().map(|f| format!("{}: {}", f.check, f.message)).collect();
+    assert!(lines.is_empty(), "\n{}", lines.join("\n"));
+}
+
+macro_rules! battery {
+    ($($name:ident: $kind:ident $variant:ident;)+) => {
+        $(#[test]
+        fn $name() {
+            passes(Kind::$kind, Variant::$variant);
+        })+
+
+        #[test]
+        fn every_subject_has_its_test() {
+            let tested = [$((Kind::$kind, Variant::$variant)),+];
+            let listed: Vec<_> = subjects().iter().map(|s| (s.kind(), s.variant())).collect();
+            assert_eq!(listed, tested);
+        }
+    };
+}
+
+battery! {
+    gmm_ofab: GmmOfab Default;
+    gmm_ofab_paper: GmmOfab Paper;
+    mppca_ofab: MppcaOfab Default;
+    mppca_ofab_paper: MppcaOfab Paper;
+    gmm_fab: GmmFab Default;
+    mppca_fab: MppcaFab Default;
+}
