@@ -42,7 +42,7 @@ def run(_data: Path) -> None:
         share = share_of_learning(program, Path(folder))
     early, end = stream.looks[0][1], stream.looks[-1][1]
     verdict = "within" if end - early <= MOST_GROWTH_MB else "NOT within"
-    looks = [[f"{n:,}", f"{megabytes:.1f}"] for n, megabytes in stream.looks]
+    looks = [[f"{n:,}", f"{resident:.1f}"] for n, resident in stream.looks]
     report.publish(
         "memory",
         "Memory",
@@ -76,20 +76,21 @@ def fit_from_pipe(program: Path, folder: Path) -> Stream:
         n_lines += portion.count(b"\n")
         # The header is a line, too.
         while wanted and n_lines > wanted[0]:
-            stream.looks.append((wanted.pop(0), resident_megabytes(sink.pid)))
+            stream.looks.append((wanted.pop(0), megabytes(sink.pid, "VmRSS")))
+            stream.most = megabytes(sink.pid, "VmHWM")
     sink.stdin.close()
     _, status, usage = os.wait4(sink.pid, 0)
     sink.returncode = os.waitstatus_to_exitcode(status)
     if source.wait() != 0 or sink.returncode != 0 or wanted:
         raise RuntimeError("generate or fit failed; run them by hand to see why")
-    stream.most = usage.ru_maxrss / 1024
     stream.cpu_seconds = usage.ru_utime + usage.ru_stime
     return stream
 
 
-def resident_megabytes(pid: int) -> float:
+def megabytes(pid: int, what: str) -> float:
+    """A figure of a living process. (What `wait4` says of a dead one includes the program that started it.)"""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(what))
 
 
 def share_of_learning(program: Path, folder: Path) -> str:
@@ -103,13 +104,13 @@ def share_of_learning(program: Path, folder: Path) -> str:
     for _ in range(3):
         whole = min(whole, cpu_seconds_of_fit(program, csv, folder))
         learning = min(learning, rust.call("fit", train, test, BATCH)["cpu_seconds"])
-    megabytes = csv.stat().st_size / 1e6
+    size = csv.stat().st_size / 1e6
     rest = max(whole - learning, 1e-9)
     return (
-        f"`bayestream fit` on a CSV file of {CSV_ROWS:,} rows and {COLUMNS} columns ({megabytes:.0f} MB), batches of {BATCH}, best of "
+        f"`bayestream fit` on a CSV file of {CSV_ROWS:,} rows and {COLUMNS} columns ({size:.0f} MB), batches of {BATCH}, best of "
         f"three: {whole:.2f} s of processor time. The library alone, on the same rows in memory: {learning:.2f} s, "
         f"{100 * learning / whole:.0f} % of it. The rest, reading, parsing and writing the model, is {rest:.2f} s: "
-        f"{megabytes / rest:,.0f} MB a second."
+        f"{size / rest:,.0f} MB a second."
     )
 
 
