@@ -77,7 +77,7 @@ impl<F: Family> Fab<F> {
                 parts_of(&comps)
             };
             loop {
-                em(self.family, &mut view.block, &view.weights, None, &mut parts, self.options(view.total));
+                em(self.family, &mut view.block, &view.weights, None, &mut parts, self.options(view.total), None);
                 comps = self.comps_of(&parts, view.total);
                 view.evaluate(&comps);
                 let moves: Vec<Move> = shrink(self.family, &mut comps, &mut view, 1.0);

@@ -46,6 +46,7 @@ impl<F: Family> Ofab<F> {
             next_structure: 0,
             next_polish: u64::MAX,
             next_refit: 0,
+            n_unexplained: 0,
             settled: false,
             events: EventLog::default(),
             scores: ScoreTrack::default(),

@@ -67,6 +67,8 @@ pub struct Ofab<F: Family> {
     next_polish: u64,
     /// When the whole model is refitted once more on a ring that still holds every row; 0 when that is over.
     next_refit: u64,
+    /// Rows that no component explained when they came.
+    n_unexplained: u64,
     /// False while the first model is still being made: its comings and goings are nobody's news.
     settled: bool,
     events: EventLog,
@@ -98,6 +100,7 @@ impl<F: Family> Ofab<F> {
             next_structure: 0,
             next_polish: u64::MAX,
             next_refit: 0,
+            n_unexplained: 0,
             settled: false,
             events: EventLog::default(),
             scores: ScoreTrack::default(),

@@ -45,7 +45,7 @@ pub(super) fn delete_and_refit<F: Family>(
         let inherited: f64 = parts.iter().map(|p| p.weight).sum();
         parts.iter_mut().for_each(|p| p.weight *= (inherited + alpha) / inherited);
         let before: f64 = view.log_p().iter().zip(&view.weights).map(|(l, w)| l * w).sum();
-        let after = em(family, &mut view.block, &view.weights, Some(&rest), &mut parts, few_iterations(10));
+        let after = em(family, &mut view.block, &view.weights, Some(&rest), &mut parts, few_iterations(10), None);
         let effective = (view.distinct * comps.iter().map(|c| c.slow.count).sum::<f64>()).max(1.0);
         // The refit is optimistic by about one unit per free parameter it could bend.
         let n_free = comps[k].gauss.n_free();
@@ -99,7 +99,7 @@ pub(super) fn polish<F: Family>(family: F, comps: &mut [Comp], view: &mut View) 
     }
     let rest = view.log_rest(&chosen);
     let mut parts: Vec<Part> = chosen.iter().map(|&k| comps[k].part(total)).collect();
-    em(family, &mut view.block, &view.weights, Some(&rest), &mut parts, few_iterations(50));
+    em(family, &mut view.block, &view.weights, Some(&rest), &mut parts, few_iterations(50), None);
     let least = prior_free_count(view.block.n_columns());
     for (&k, part) in chosen.iter().zip(&parts) {
         if part.moments.count >= least {

@@ -5,7 +5,7 @@
 
 use super::component::Comp;
 use super::view::View;
-use crate::engine::parts::{EmOptions, Part, em};
+use crate::engine::parts::{EmOptions, Gather, Part, Pull, em};
 use crate::family::{Family, Gauss, Moments};
 use crate::num;
 use crate::structure::RowBlock;
@@ -47,9 +47,12 @@ pub(super) fn find_split<F: Family>(family: F, comps: &[Comp], view: &View, k: u
     }
     let total: f64 = comps.iter().map(|c| c.mass).sum();
     let starts = starts(family, comp, view, &rows, d);
+    let n_starts = starts.len();
     if starts.is_empty() {
         return None;
     }
+    let parent = comp.gauss.covariance();
+    let pull = Pull { covariance: &parent, rows: crate::lab("PULL", 2.0) * d as f64 };
     let all_rest = view.log_rest(&[k]);
     let rest: Vec<f64> = rows.index.iter().map(|&i| all_rest[i]).collect();
     let weight = comp.mass / total;
@@ -63,7 +66,7 @@ pub(super) fn find_split<F: Family>(family: F, comps: &[Comp], view: &View, k: u
             part.weight *= weight;
             part
         });
-        let gains = held_out_gains(family, view, &folds, &children);
+        let gains = held_out_gains(family, view, &folds, &children, pull);
         let n = gains.len() as f64;
         let gain: f64 = gains.iter().sum();
         let spread = (gains.iter().map(|g| (g - gain / n).powi(2)).sum::<f64>() / n).sqrt();
@@ -80,13 +83,14 @@ pub(super) fn find_split<F: Family>(family: F, comps: &[Comp], view: &View, k: u
     let p = p.clamp(1e-3, 1.0 - 1e-3);
     let log = |c: f64| c.max(1.0).ln();
     let price = half * (log(count * p) + log(count * (1.0 - p)) - log(count)) + 0.5 * effective.ln(); // [OFAB] (3)
+    if crate::lab("DBG", 0.0) > 0.0 { eprintln!("split {k}: mass {:.0} count {:.0} starts {n_starts} sure {sure:.1} scale {:.2} price {price:.1}", rows.mass, comp.slow.count, effective / view.total); }
     if sure * (effective / view.total).clamp(1.0, MOST_EXTRAPOLATED) * view.distinct <= price {
         return None;
     }
     let mut block = view.subset(&rows.index);
     let weights: Vec<f64> = rows.index.iter().map(|&i| view.weights[i]).collect();
     let mut parts = children.to_vec();
-    em(family, &mut block, &weights, Some(&rest), &mut parts, child_options());
+    em(family, &mut block, &weights, Some(&rest), &mut parts, child_options(), Some(pull));
     children = <[Part; 2]>::try_from(parts).ok()?;
     children.iter().all(|c| c.moments.count >= 3.0).then_some(Split { k, children })
 }
@@ -129,12 +133,18 @@ impl Fold {
 }
 
 /// Log-likelihood gains of the rows of each half under children fitted on the other half.
-fn held_out_gains<F: Family>(family: F, view: &View, folds: &[Fold; 2], children: &[Part; 2]) -> Vec<f64> {
+fn held_out_gains<F: Family>(
+    family: F,
+    view: &View,
+    folds: &[Fold; 2],
+    children: &[Part; 2],
+    pull: Pull<'_>,
+) -> Vec<f64> {
     let mut gains = Vec::new();
     for (train, test) in [(0, 1), (1, 0)] {
         let mut parts = children.to_vec();
         let half = &folds[train];
-        em(family, &mut half.block.clone(), &half.weights, Some(&half.rest), &mut parts, child_options());
+        em(family, &mut half.block.clone(), &half.weights, Some(&half.rest), &mut parts, child_options(), Some(pull));
         let judge = &folds[test];
         let mut block = judge.block.clone();
         let mut log_density: Vec<Vec<f64>> = Vec::new();
@@ -187,16 +197,20 @@ fn fobi_axes(rows: &Rows, d: usize) -> Vec<Vec<f64>> {
     vectors.chunks_exact(d).map(<[f64]>::to_vec).collect()
 }
 
-/// Directions in whitened space where the rows look least Gaussian, best first.
-fn directions(comp: &Comp, rows: &Rows, fobi: &[Vec<f64>], d: usize) -> Vec<Vec<f64>> {
-    let mut found: Vec<Vec<f64>> = Vec::new();
+/// Principal axes of a component, carried into whitened space, the longest first.
+fn principal_axes(comp: &Comp, d: usize) -> Vec<Vec<f64>> {
     let covariance = comp.gauss.covariance();
     let (mut values, mut vectors) = (vec![0.0; d], vec![0.0; d * d]);
     num::symmetric_eigen(&covariance, d, &mut values, &mut vectors);
     let w = comp.gauss.whiten();
-    for v in vectors.chunks_exact(d).take(3) {
-        found.push((0..d).map(|i| (0..=i).map(|j| w[i * d + j] * v[j]).sum()).collect());
-    }
+    let whitened = |v: &[f64]| (0..d).map(|i| (0..=i).map(|j| w[i * d + j] * v[j]).sum()).collect();
+    vectors.chunks_exact(d).map(whitened).collect()
+}
+
+/// Directions in whitened space where the rows look least Gaussian, best first.
+fn directions(comp: &Comp, rows: &Rows, fobi: &[Vec<f64>], d: usize) -> Vec<Vec<f64>> {
+    let mut found = principal_axes(comp, d);
+    found.truncate(3);
     let last = fobi.len().saturating_sub(2);
     found.extend(fobi.iter().take(2).cloned());
     found.extend(fobi.iter().skip(last.max(2)).cloned());
@@ -343,6 +357,9 @@ fn labelled_starts<F: Family>(
     d: usize,
 ) -> Vec<[Part; 2]> {
     let mut labels: Vec<Vec<bool>> = Vec::new();
+    for axis in principal_axes(comp, d).iter().take(crate::lab("PCS", 2.0) as usize) {
+        labels.push(rows.z.chunks_exact(d).map(|z| dot(axis, z) > 0.0).collect());
+    }
     for a in 0..fobi.len().min(3) {
         for b in 0..a {
             labels.push(rows.z.chunks_exact(d).map(|z| (dot(&fobi[a], z) > 0.0) == (dot(&fobi[b], z) > 0.0)).collect());
@@ -353,14 +370,15 @@ fn labelled_starts<F: Family>(
     distances.sort_by(f64::total_cmp);
     let median = distances[distances.len() / 2];
     labels.push(far.iter().map(|m| *m > median).collect());
+    let mut block = view.subset(&rows.index);
+    let mut gather = Gather::default();
     labels
         .into_iter()
         .filter_map(|label| {
-            let mut sides = [0, 1].map(|_| Moments::empty_at(comp.gauss.mean()));
-            for ((&i, q), side) in rows.index.iter().zip(&rows.q).zip(&label) {
-                let one = Moments { count: *q, mean: view.block.row(i).to_vec(), covariance: vec![0.0; d * d] };
-                sides[usize::from(*side)].add_scaled(1.0, &one);
-            }
+            let sides = [false, true].map(|side| {
+                let q: Vec<f64> = label.iter().map(|l| f64::from(u8::from(*l == side))).collect();
+                gather.moments(&mut block, &q, &rows.q, &comp.gauss)
+            });
             let both = sides[0].count + sides[1].count;
             if sides.iter().any(|s| s.count < 3.0) {
                 return None;

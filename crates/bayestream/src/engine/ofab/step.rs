@@ -145,6 +145,7 @@ impl<F: Family> Ofab<F> {
                 (n_observed > 0 && distance > novelty_threshold(n_observed)).then_some((distance, i))
             })
             .collect();
+        self.n_unexplained += novel.len() as u64;
         novel.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut born = false;
         let mut young = self.comps.iter().filter(|c| !c.graduated).count();

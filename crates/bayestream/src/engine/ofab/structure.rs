@@ -23,6 +23,11 @@ const POLISH_ROWS: f64 = 2.0;
 const DELETE_ROWS: f64 = 10.0;
 /// Share of their rows that components must share on average for further refits.
 const OVERLAPPING: f64 = 0.02;
+/// Share of unexplained rows that calls for further refits: Gaussian rows are hardly ever novel.
+const UNEXPLAINED: f64 = 2e-3;
+/// Most components of a fresh start in a later refit, and the share of the FIC penalty that it must pay for.
+const MOST_FRESH: usize = 100;
+const FRESH_FRACTION: f64 = 0.5;
 /// A chance to match two components: squared distance per column between old and new mean.
 const SAME_COMPONENT: f64 = 4.0;
 
@@ -103,33 +108,39 @@ impl<F: Family> Ofab<F> {
 
     /// Refits the whole model on the ring, which still holds every row.
     pub(super) fn refit(&mut self) {
+        self.refit_from(self.settings.start_components, MASTER_FRACTION, 50);
+    }
+
+    /// Refits a model that overlaps, or leaves rows unexplained, on twice the rows; a fresh start may have as many
+    /// components as the rows can tell apart.
+    pub(super) fn refit_again(&mut self) {
+        let affordable = self.n_seen as f64 / self.family.most_free(self.n_columns);
+        let start = (affordable as usize).clamp(self.settings.start_components, MOST_FRESH);
+        self.refit_from(start, FRESH_FRACTION, 20);
+    }
+
+    /// The better of the present model, refitted, and a fresh start; the FIC penalty counts by `fraction`.
+    fn refit_from(&mut self, start_components: usize, fraction: f64, max_iterations: usize) {
         let Some(mut view) = self.view() else { return };
         let total = self.total_mass();
         let drop_below = (self.settings.delta * view.total).max(1.5);
         let options = EmOptions { max_iterations: 20, tolerance: 1e-6, penalty_cap: PENALTY_CAP, drop_below };
         let mut kept: Vec<Part> = self.comps.iter().map(|c| c.part(total)).collect();
-        let kept_fit = em(self.family, &mut view.block, &view.weights, None, &mut kept, options);
+        let kept_fit = em(self.family, &mut view.block, &view.weights, None, &mut kept, options, None);
         let (seed, shard, step) = self.key();
         let mut rng = num::stream(seed, shard ^ WARM_STREAM, step);
-        let start = self.settings.start_components.min(self.settings.max_components);
+        let start = start_components.min(self.settings.max_components);
         let (fresh, fresh_fit) =
             warm_start(self.family, &mut view.block, &view.weights, start, self.settings.delta, &mut rng);
         let value = |parts: &[Part], fit: f64| {
             let price: f64 = parts.iter().map(|p| p.gauss.n_free() / 2.0 * p.moments.count.max(1.0).ln()).sum();
-            fit - MASTER_FRACTION * price
+            fit - fraction * price
         };
         let best = if value(&fresh, fresh_fit) > value(&kept, kept_fit) { fresh } else { kept };
         let mass = view.total;
         self.replace_all(best, mass);
         self.reorganise(&mut view);
-        self.settle_on(&mut view, 50);
-    }
-
-    /// Refits an overlapping model on twice the rows.
-    pub(super) fn refit_again(&mut self) {
-        if let Some(mut view) = self.view() {
-            self.settle_on(&mut view, 20);
-        }
+        self.settle_on(&mut view, max_iterations);
     }
 
     /// Rounds of EM on all rows and of reorganising; then plans the next refit, if overlap makes one worth while.
@@ -139,7 +150,7 @@ impl<F: Family> Ofab<F> {
         for round in 0..3 {
             let total = self.total_mass();
             let mut parts: Vec<Part> = self.comps.iter().map(|c| c.part(total)).collect();
-            em(self.family, &mut view.block, &view.weights, None, &mut parts, options);
+            em(self.family, &mut view.block, &view.weights, None, &mut parts, options, None);
             self.replace_all(parts, view.total);
             if round < 2 {
                 self.reorganise(view);
@@ -149,7 +160,9 @@ impl<F: Family> Ofab<F> {
         view.evaluate(&self.comps);
         let larger = 2 * self.ring.capacity();
         let whole = self.n_seen as usize <= self.ring.len();
-        if self.settings.buffer.is_none() && whole && larger <= LARGEST_BUFFER && view.overlap() > OVERLAPPING {
+        let unexplained = self.n_unexplained as f64 / self.n_seen as f64;
+        let unsettled = view.overlap() > OVERLAPPING || unexplained > UNEXPLAINED;
+        if self.settings.buffer.is_none() && whole && larger <= LARGEST_BUFFER && unsettled {
             self.ring.grow(larger);
             self.next_refit = larger as u64;
         } else if self.n_seen >= self.milestones()[3] {
@@ -185,8 +198,9 @@ impl<F: Family> Ofab<F> {
     /// A larger model needs more rows to be judged on.
     fn grow_buffer(&mut self) {
         if self.settings.buffer.is_none() {
-            let wanted = self.comps.len() * (8 * self.n_columns).max(50);
-            self.ring.grow(wanted.clamp(self.ring.capacity(), LARGEST_BUFFER));
+            let per_component = (crate::lab("RPC", 2.0) * self.family.most_free(self.n_columns)).max(50.0) as usize;
+            let wanted = self.comps.len() * per_component;
+            self.ring.grow(wanted.min(LARGEST_BUFFER));
         }
     }
 

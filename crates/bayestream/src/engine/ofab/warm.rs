@@ -2,7 +2,7 @@
 
 use crate::engine::parts::{EmOptions, PENALTY_CAP, Part, em, k_means};
 use crate::family::{Family, Gauss, Moments, VARIANCE_FLOOR};
-use crate::num::Rng;
+use crate::num::{self, Lanes, Rng};
 use crate::structure::RowBlock;
 
 /// Rows per starting component, at least.
@@ -25,9 +25,15 @@ pub(in crate::engine) fn warm_start<F: Family>(
     let k = start_components.min(n / ROWS_PER_START).max(1);
     let clusters = k_means(block.rows(), weights, d, k, LLOYD, rng);
     let mut moments: Vec<Moments> = clusters.centres.chunks_exact(d).map(Moments::empty_at).collect();
-    for (i, &c) in clusters.nearest.iter().enumerate() {
-        let one = Moments { count: weights[i], mean: block.row(i).to_vec(), covariance: vec![0.0; d * d] };
-        moments[c].add_scaled(1.0, &one);
+    let mut index: Vec<Vec<u32>> = vec![Vec::new(); moments.len()];
+    clusters.nearest.iter().enumerate().for_each(|(i, &c)| index[c].push(i as u32));
+    let mut lanes = Lanes::new();
+    for (moments, index) in moments.iter_mut().zip(&index) {
+        let mass: Vec<f64> = index.iter().map(|&i| weights[i as usize]).collect();
+        let (mut sum, mut scatter) = (vec![0.0; d], vec![0.0; d * d]);
+        lanes.load_indexed(block.rows(), d, index);
+        num::weighted_moments(&lanes, &mass, &moments.mean, &mut sum, &mut scatter);
+        moments.absorb(1.0, mass.iter().sum(), &sum, &scatter);
     }
     moments.retain(|m| m.count > 0.0);
     let within = |j: usize| moments.iter().map(|m| m.count * m.covariance[j * d + j]).sum::<f64>() / total;
@@ -43,7 +49,7 @@ pub(in crate::engine) fn warm_start<F: Family>(
         .collect();
     let options =
         EmOptions { max_iterations: 30, tolerance: 1e-5, penalty_cap: PENALTY_CAP, drop_below: (delta * total).max(1.5) };
-    let log_likelihood = em(family, block, weights, None, &mut parts, options);
+    let log_likelihood = em(family, block, weights, None, &mut parts, options, None);
     (parts, log_likelihood)
 }
 

@@ -31,6 +31,44 @@ pub struct EmOptions {
     pub drop_below: f64,
 }
 
+/// A covariance that the parts are known to have together: few rows per part then do not have to tell it again.
+#[derive(Clone, Copy, Debug)]
+pub struct Pull<'a> {
+    /// Covariance of all parts taken as one, row-major.
+    pub covariance: &'a [f64],
+    /// How many rows it speaks for in each part.
+    pub rows: f64,
+}
+
+impl Pull<'_> {
+    /// Draws each part's covariance towards what the whole leaves for the inside of a part.
+    fn apply(&self, parts: &mut [Part]) {
+        let Some(first) = parts.first() else { return };
+        let d = first.moments.n_columns();
+        let mut whole = Moments { covariance: vec![0.0; d * d], ..Moments::empty_at(&first.moments.mean) };
+        for part in parts.iter() {
+            let centre = Moments { covariance: vec![0.0; d * d], ..part.moments.clone() };
+            whole.add_scaled(1.0, &centre);
+        }
+        // What the means already explain is taken out, though never more than nine tenths in any direction.
+        let gauss = Gauss::with_covariance(&whole.mean, self.covariance);
+        let mut z = vec![0.0; d];
+        let mut explained: f64 = 0.0;
+        for part in parts.iter() {
+            gauss.whitened(&part.moments.mean, &mut z);
+            explained += part.moments.count / whole.count.max(f64::MIN_POSITIVE) * z.iter().map(|v| v * v).sum::<f64>();
+        }
+        let share = if explained > 0.9 { 0.9 / explained } else { 1.0 };
+        for part in parts.iter_mut() {
+            let n = part.moments.count;
+            let (own, pulled) = (n / (n + self.rows), self.rows / (n + self.rows));
+            for (at, v) in part.moments.covariance.iter_mut().enumerate() {
+                *v = own * *v + pulled * (self.covariance[at] - share * whole.covariance[at]);
+            }
+        }
+    }
+}
+
 /// Runs EM on `block` (row weights `weights`); `rest` holds each row's log-density under everything that stays fixed,
 /// weights included. Returns the final log-likelihood of the rows.
 pub fn em<F: Family>(
@@ -40,6 +78,7 @@ pub fn em<F: Family>(
     rest: Option<&[f64]>,
     parts: &mut Vec<Part>,
     options: EmOptions,
+    pull: Option<Pull<'_>>,
 ) -> f64 {
     let n = block.n_rows();
     let total: f64 = weights.iter().sum();
@@ -61,6 +100,9 @@ pub fn em<F: Family>(
             part.moments = gather.moments(block, q, weights, &part.gauss);
         }
         drop_light(parts, options.drop_below);
+        if let Some(pull) = pull {
+            pull.apply(parts);
+        }
         let mass: f64 = parts.iter().map(|p| p.moments.count).sum();
         for part in parts.iter_mut() {
             part.weight = share * part.moments.count / mass;
@@ -115,7 +157,7 @@ pub struct Gather {
 
 impl Gather {
     /// Fresh statistics of the rows under responsibilities `q` times row weights.
-    fn moments(&mut self, block: &mut RowBlock, q: &[f64], weights: &[f64], gauss: &Gauss) -> Moments {
+    pub fn moments(&mut self, block: &mut RowBlock, q: &[f64], weights: &[f64], gauss: &Gauss) -> Moments {
         let mut moments = Moments::empty_at(gauss.mean());
         let got = accumulate(self, block, q, Some(weights), gauss, &moments.mean, false);
         moments.absorb(1.0, got.mass, got.sum, got.scatter);

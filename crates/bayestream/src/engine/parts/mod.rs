@@ -5,7 +5,7 @@ mod kmeans;
 mod ring;
 mod scores;
 
-pub use em::{EmOptions, Gather, Part, Sums, accumulate, em};
+pub use em::{EmOptions, Gather, Part, Pull, Sums, accumulate, em};
 pub use kmeans::{Clusters, k_means};
 pub use ring::Ring;
 pub use scores::ScoreTrack;

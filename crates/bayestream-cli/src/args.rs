@@ -1,0 +1,194 @@
+//! Groups of arguments that several commands share.
+
+use crate::error::Failure;
+use bayestream::model::{Config, Kind, Model};
+use bayestream_io::{Format, OnError, ReadOptions};
+use clap::{Args, ValueEnum};
+
+/// Which kind of model to begin, and how it is set.
+#[derive(Args, Debug)]
+pub struct KindArgs {
+    /// What to learn: a kind or its alias; `bayestream models` lists them [default: gmm].
+    #[arg(short = 'm', long = "kind", value_name = "KIND")]
+    pub kind: Option<Kind>,
+    /// Change one setting of the kind; may be given again.
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_setting)]
+    pub settings: Vec<(String, String)>,
+    /// Seed of every random choice [default: 0].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Number of this learner among those of one stream, for models to be merged [default: 0].
+    #[arg(long, value_name = "N")]
+    pub shard: Option<u32>,
+}
+
+impl KindArgs {
+    /// The configuration without its columns. Fails here, before any row is read, on a setting that does not exist.
+    pub fn config(&self) -> Result<Config, Failure> {
+        let mut config = Config::new(self.kind.unwrap_or(Kind::GmmOfab), Vec::new());
+        for (name, value) in &self.settings {
+            config.settings.set(config.kind, name, value)?;
+        }
+        config.seed = self.seed.unwrap_or(0);
+        config.shard = self.shard.unwrap_or(0);
+        Ok(config)
+    }
+
+    /// Refuses what differs from a model that has begun; the same again is fine, so that a command can be repeated.
+    pub fn check_continues(&self, model: &Model) -> Result<(), Failure> {
+        let has = model.config();
+        let fixed = |what: String| {
+            Err(Failure::Usage(format!("{what} is fixed when a model begins: leave it out to continue this one")))
+        };
+        if let Some(kind) = self.kind.filter(|kind| *kind != has.kind) {
+            return Err(Failure::Usage(format!(
+                "the model to continue is of kind {}, not {kind}: leave -m out",
+                has.kind
+            )));
+        }
+        for (name, value) in &self.settings {
+            let mut settings = has.settings.clone();
+            settings.set(has.kind, name, value)?;
+            if settings != has.settings {
+                return fixed(format!("--set {name}"));
+            }
+        }
+        if self.seed.is_some_and(|seed| seed != has.seed) {
+            return fixed("--seed".to_string());
+        }
+        if self.shard.is_some_and(|shard| shard != has.shard) {
+            return fixed("--shard".to_string());
+        }
+        Ok(())
+    }
+}
+
+/// `NAME=VALUE` as a pair.
+fn parse_setting(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_string(), value.trim().to_string())),
+        _ => Err("expected NAME=VALUE, as in delta=0.01 (`bayestream models --settings` lists the names)".to_string()),
+    }
+}
+
+/// What to do with a row that cannot be used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum OnErrorArg {
+    /// Stop and name the cell.
+    #[default]
+    Fail,
+    /// Leave the row out, and report how many were.
+    Skip,
+}
+
+/// How to read rows.
+#[derive(Args, Debug)]
+pub struct ReadArgs {
+    /// Format of the input: csv, ndjson, parquet or arrow [default: by extension, else by the first bytes].
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<Format>,
+    /// The columns to use, separated by commas [default: all].
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub columns: Option<Vec<String>>,
+    /// Columns to leave out, separated by commas.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub drop: Vec<String>,
+    /// A column with labels: not learnt from.
+    #[arg(long, value_name = "NAME")]
+    pub label_column: Option<String>,
+    /// A column that names the rows: not learnt from, repeated beside scores.
+    #[arg(long, value_name = "NAME")]
+    pub id_column: Option<String>,
+    /// A column of weights: a row of weight 2 counts as two rows.
+    #[arg(long, value_name = "NAME")]
+    pub weight_column: Option<String>,
+    /// What to do with a row that cannot be used.
+    #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
+    pub on_error: OnErrorArg,
+}
+
+impl ReadArgs {
+    /// Whether unusable rows are left out.
+    pub fn skips(&self) -> bool {
+        self.on_error == OnErrorArg::Skip
+    }
+
+    /// The reader's options.
+    pub fn options(&self, batch_rows: usize) -> ReadOptions {
+        ReadOptions {
+            format: self.format,
+            columns: self.columns.clone(),
+            drop: self.drop.clone(),
+            label_column: self.label_column.clone(),
+            id_column: self.id_column.clone(),
+            weight_column: self.weight_column.clone(),
+            on_error: if self.skips() { OnError::Skip } else { OnError::Fail },
+            batch_rows,
+        }
+    }
+}
+
+/// Where a table goes.
+#[derive(Args, Debug)]
+pub struct TableArgs {
+    /// File to write, `-` for standard output.
+    #[arg(short = 'o', long, value_name = "OUT", default_value = "-")]
+    pub output: String,
+    /// Format to write: csv, ndjson, parquet or arrow [default: by extension, NDJSON on standard output].
+    #[arg(long = "to", value_name = "FORMAT")]
+    pub to: Option<Format>,
+}
+
+/// When to save the state along the way.
+#[derive(Args, Debug)]
+pub struct CheckpointArgs {
+    /// Save the state to this file along the way, at the end and when interrupted.
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<String>,
+    /// Rows between checkpoints.
+    #[arg(long, value_name = "ROWS", default_value_t = 100_000, requires = "checkpoint",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub every: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use proptest::prelude::*;
+
+    #[derive(Parser)]
+    struct Probe {
+        #[command(flatten)]
+        kind: KindArgs,
+    }
+
+    fn config_of(setting: &str) -> Result<Config, String> {
+        let probe = Probe::try_parse_from(["probe", "--set", setting]).map_err(|e| e.to_string())?;
+        probe.kind.config().map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn settings_reach_the_configuration() {
+        assert_eq!(config_of("delta=0.25").unwrap().settings.delta, 0.25);
+        assert_eq!(config_of(" memory = 1234 ").unwrap().settings.memory, Some(1234.0));
+        assert!(config_of("detla=0.25").unwrap_err().contains("did you mean `delta`"));
+        assert!(config_of("delta").unwrap_err().contains("NAME=VALUE"));
+        assert!(config_of("=3").unwrap_err().contains("NAME=VALUE"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_set_panic(text in ".*") {
+            let _ = config_of(&text);
+        }
+
+        #[test]
+        fn known_settings_take_or_refuse_any_value(ix in 0..bayestream::model::SETTINGS.len(), value in ".*") {
+            let name = bayestream::model::SETTINGS[ix].name;
+            if let Err(message) = config_of(&format!("{name}={value}")) {
+                prop_assert!(message.contains(name), "{}", message);
+            }
+        }
+    }
+}

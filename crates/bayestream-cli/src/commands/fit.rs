@@ -1,0 +1,198 @@
+//! `fit`: rows in, a model file out.
+
+use crate::args::{CheckpointArgs, KindArgs, ReadArgs};
+use crate::error::Failure;
+use crate::feed::{Feed, Next, Opening, Plan};
+use crate::model_file::{self, Checkpoint};
+use crate::progress::Progress;
+use crate::stop::{self, StopSignal};
+use crate::terminal::{self, counted, short};
+use crate::training::Training;
+use bayestream::model::{Config, Model};
+use clap::Args;
+use serde::Serialize;
+use std::time::Instant;
+
+/// Arguments of `fit`.
+#[derive(Args)]
+pub struct FitArgs {
+    /// Files with rows, `-` for standard input; several are read one after the other.
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<String>,
+    /// The model file to write.
+    #[arg(short = 'o', long, value_name = "MODEL")]
+    output: String,
+    #[command(flatten)]
+    kind: KindArgs,
+    /// Rows learnt from together.
+    #[arg(long, value_name = "T", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
+    batch: u32,
+    #[command(flatten)]
+    read: ReadArgs,
+    /// Continue this model instead of beginning one.
+    #[arg(long, value_name = "MODEL")]
+    resume: Option<String>,
+    /// Pass over as many rows of the input as the resumed model has seen: the run goes on where it was stopped.
+    #[arg(long, requires = "resume")]
+    skip_seen: bool,
+    #[command(flatten)]
+    checkpoint: CheckpointArgs,
+    /// Print a summary as JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Where the model to be trained comes from.
+enum Origin {
+    New(Config),
+    Resumed(Box<Model>),
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Summary<'a> {
+    model: &'a str,
+    kind: &'static str,
+    n_seen: u64,
+    n_learnt: u64,
+    n_skipped: u64,
+    k_realized: usize,
+    k_implemented: usize,
+    log_score: MeanLogScore,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct MeanLogScore {
+    prequential_mean: f64,
+}
+
+/// Learns a model.
+pub fn run(args: FitArgs) -> Result<(), Failure> {
+    let begun = Instant::now();
+    let origin = origin(&args)?;
+    model_file::check_writable(&args.output)?;
+    let checkpoint = match &args.checkpoint.checkpoint {
+        Some(path) => Some(Checkpoint::new(path, args.checkpoint.every)?),
+        None => None,
+    };
+    let (columns, skip) = match &origin {
+        Origin::New(_) => (None, 0),
+        Origin::Resumed(model) => (Some(model.columns().to_vec()), if args.skip_seen { model.n_seen() } else { 0 }),
+    };
+    let options = args.read.options(args.batch as usize);
+    let plan = Plan { inputs: args.inputs.clone(), options, columns, skip };
+    let mut feed = Feed::start(plan, Some(StopSignal::listen()?));
+    let model = match (feed.opening()?, origin) {
+        (Opening::Stop(signal), _) => return Err(stopped_before_rows(signal)),
+        (Opening::Columns(_), Origin::Resumed(model)) => *model,
+        (Opening::Columns(columns), Origin::New(config)) => Model::new(Config { columns, ..config })?,
+    };
+    let mut training = Training::new(model, checkpoint, args.read.skips());
+    let mut progress = Progress::over(feed.total_bytes());
+    let outcome = feed_all(&mut feed, &mut training, &mut progress);
+    progress.clear();
+    match outcome {
+        Ok(End::Complete { n_skipped }) => finish(&args, training, n_skipped, begun),
+        Ok(End::Stopped { signal }) => Err(stopped(&args, training, signal)),
+        Err(failure) => Err(failure.and(what_is_left(&args, &training))),
+    }
+}
+
+enum End {
+    Complete { n_skipped: u64 },
+    Stopped { signal: i32 },
+}
+
+fn origin(args: &FitArgs) -> Result<Origin, Failure> {
+    let Some(path) = &args.resume else {
+        return Ok(Origin::New(args.kind.config()?));
+    };
+    let model = model_file::load(path)?;
+    args.kind.check_continues(&model)?;
+    Ok(Origin::Resumed(Box::new(model)))
+}
+
+fn feed_all(feed: &mut Feed, training: &mut Training, progress: &mut Progress) -> Result<End, Failure> {
+    loop {
+        match feed.next()? {
+            Next::Rows(mut portion) => {
+                let report = training.learn(&mut portion)?;
+                progress.update(portion.bytes_read, &report);
+                feed.reuse(portion.batch);
+            }
+            Next::End { n_skipped } => return Ok(End::Complete { n_skipped: n_skipped + training.n_refused }),
+            Next::Stop(signal) => return Ok(End::Stopped { signal }),
+        }
+    }
+}
+
+fn finish(args: &FitArgs, mut training: Training, n_skipped: u64, begun: Instant) -> Result<(), Failure> {
+    training.model.finish();
+    model_file::save_or_rescue(&args.output, &training.model)?;
+    if let Some(checkpoint) = &mut training.checkpoint {
+        checkpoint.save(&training.model)?;
+    }
+    let snapshot = training.model.snapshot();
+    let seconds = begun.elapsed().as_secs_f64();
+    terminal::warn_skipped(n_skipped);
+    terminal::note(format!(
+        "{}: {} learnt {} in {} s: {} ({} held), log-score {} nats a row",
+        args.output,
+        training.model.config().kind,
+        counted(training.n_learnt, "row"),
+        short(seconds),
+        counted(snapshot.k_realized() as u64, "component"),
+        snapshot.k_implemented,
+        short(snapshot.log_score.prequential_mean)
+    ));
+    if !args.json {
+        return Ok(());
+    }
+    terminal::print_json(&Summary {
+        model: &args.output,
+        kind: training.model.config().kind.name(),
+        n_seen: snapshot.n_seen,
+        n_learnt: training.n_learnt,
+        n_skipped,
+        k_realized: snapshot.k_realized(),
+        k_implemented: snapshot.k_implemented,
+        log_score: MeanLogScore { prequential_mean: snapshot.log_score.prequential_mean },
+        seconds,
+    })
+}
+
+fn stopped_before_rows(signal: i32) -> Failure {
+    Failure::Stopped { signal, message: format!("{}: no row was learnt, nothing was written", stop::name(signal)) }
+}
+
+/// Saves the state at the last whole batch: rows beyond it were not learnt, so that going on from the next row gives
+/// what an undisturbed run would have given.
+fn stopped(args: &FitArgs, mut training: Training, signal: i32) -> Failure {
+    if training.n_learnt == 0 {
+        return stopped_before_rows(signal);
+    }
+    let saved = model_file::save_or_rescue(&args.output, &training.model)
+        .and_then(|()| training.checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.save(&training.model)));
+    if let Err(failure) = saved {
+        return failure;
+    }
+    let message = format!(
+        "{}: {} has learnt {}\n  go on by the same command with {}",
+        stop::name(signal),
+        args.output,
+        counted(training.model.n_seen(), "row"),
+        stop::how_to_go_on("--resume", &args.output, &args.inputs)
+    );
+    Failure::Stopped { signal, message }
+}
+
+fn what_is_left(args: &FitArgs, training: &Training) -> String {
+    let learnt = format!("{} had been learnt; {} was not written", counted(training.n_learnt, "row"), args.output);
+    match training.checkpoint.as_ref().filter(|checkpoint| checkpoint.was_saved()) {
+        Some(checkpoint) => {
+            format!("{learnt}; the last checkpoint is in {} (continue with --resume --skip-seen)", checkpoint.path())
+        }
+        None => learnt,
+    }
+}

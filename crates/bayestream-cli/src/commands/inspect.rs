@@ -1,0 +1,244 @@
+//! `inspect`: what a model has learnt, for people or as JSON.
+
+use crate::error::Failure;
+use crate::model_file;
+use crate::terminal::{self, short, thousands};
+use bayestream::model::{FORMAT_VERSION, Model};
+use bayestream::structure::{Component, Event, Snapshot};
+use clap::Args;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Columns of a mean shown in the table for people.
+const MEANS_SHOWN: usize = 6;
+/// Components shown there.
+const COMPONENTS_SHOWN: usize = 30;
+/// Events shown there.
+const EVENTS_SHOWN: usize = 8;
+
+/// Arguments of `inspect`.
+#[derive(Args)]
+pub struct InspectArgs {
+    /// The model file.
+    #[arg(value_name = "MODEL")]
+    model: String,
+    /// Print everything as one JSON document.
+    #[arg(long)]
+    json: bool,
+    /// Leave out components with a smaller share of the rows than this, instead of the model's own setting.
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    delta: Option<f64>,
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..1.0).contains(&share) => Ok(share),
+        _ => Err("expected a share in [0, 1)".to_string()),
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: u32,
+    kind: &'static str,
+    n_seen: u64,
+    columns: &'a [String],
+    k_realized: usize,
+    k_implemented: usize,
+    components: Vec<ComponentEntry<'a>>,
+    settings: BTreeMap<&'static str, Value>,
+    log_score: LogScoreEntry,
+    events: Vec<EventEntry>,
+}
+
+#[derive(Serialize)]
+struct ComponentEntry<'a> {
+    id: String,
+    weight: f64,
+    count: f64,
+    mean: &'a [f64],
+    covariance: Vec<&'a [f64]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latent_dim: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct LogScoreEntry {
+    prequential_mean: f64,
+    n_scored: u64,
+}
+
+#[derive(Serialize)]
+struct EventEntry {
+    row: u64,
+    component: String,
+    event: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other: Option<String>,
+}
+
+/// Shows a model.
+pub fn run(args: InspectArgs) -> Result<(), Failure> {
+    let model = model_file::load(&args.model)?;
+    let snapshot = args.delta.map_or_else(|| model.snapshot(), |delta| model.snapshot_at(delta));
+    match args.json {
+        true => terminal::print_json(&document(&model, &snapshot)),
+        false => terminal::print(&for_people(&args.model, &model, &snapshot)),
+    }
+}
+
+fn document<'a>(model: &'a Model, snapshot: &'a Snapshot) -> Document<'a> {
+    let kind = model.config().kind;
+    let settings = model.config().settings.list(kind);
+    Document {
+        format: FORMAT_VERSION,
+        kind: kind.name(),
+        n_seen: snapshot.n_seen,
+        columns: &snapshot.columns,
+        k_realized: snapshot.k_realized(),
+        k_implemented: snapshot.k_implemented,
+        components: snapshot.components.iter().map(component_entry).collect(),
+        settings: settings.into_iter().map(|(name, value)| (name, setting_value(&value))).collect(),
+        log_score: LogScoreEntry {
+            prequential_mean: snapshot.log_score.prequential_mean,
+            n_scored: snapshot.log_score.n_scored,
+        },
+        events: snapshot.events.iter().map(event_entry).collect(),
+    }
+}
+
+fn component_entry(component: &Component) -> ComponentEntry<'_> {
+    ComponentEntry {
+        id: component.id.to_string(),
+        weight: component.weight,
+        count: component.count,
+        mean: &component.mean,
+        covariance: component.covariance.chunks_exact(component.mean.len().max(1)).collect(),
+        latent_dim: component.latent_dim,
+    }
+}
+
+fn event_entry(event: &Event) -> EventEntry {
+    EventEntry {
+        row: event.row,
+        component: event.component.to_string(),
+        event: event.what.name(),
+        other: event.what.other().map(|id| id.to_string()),
+    }
+}
+
+/// A setting's value as JSON: a number where it is one, else a word.
+pub fn setting_value(text: &str) -> Value {
+    match text.parse::<u64>() {
+        Ok(whole) => Value::from(whole),
+        Err(_) => text.parse::<f64>().map_or_else(|_| Value::from(text), Value::from),
+    }
+}
+
+fn for_people(path: &str, model: &Model, snapshot: &Snapshot) -> String {
+    let mut out = String::new();
+    let score = &snapshot.log_score;
+    // Writing to a String cannot fail.
+    let _ = writeln!(out, "{path}: {}", model.config().kind.info().summary);
+    let _ = writeln!(out, "  kind        {}", model.config().kind);
+    let _ = writeln!(out, "  rows seen   {}", thousands(snapshot.n_seen));
+    let _ = writeln!(out, "  columns     {}: {}", snapshot.columns.len(), listed(&snapshot.columns, 12));
+    let held = thousands(snapshot.k_implemented as u64);
+    let _ = writeln!(out, "  components  {} ({held} held while learning)", snapshot.k_realized());
+    let mean = short(score.prequential_mean);
+    let _ =
+        writeln!(out, "  log-score   {mean} nats a row, over {} rows scored before learnt", thousands(score.n_scored));
+    out.push('\n');
+    out += &component_table(snapshot);
+    let n_events = snapshot.events.n_total();
+    if n_events > 0 {
+        let _ = writeln!(out, "\nlast of {} events", thousands(n_events));
+        let kept = snapshot.events.iter();
+        let n_hidden = kept.len().saturating_sub(EVENTS_SHOWN);
+        for event in kept.skip(n_hidden) {
+            let other = event.what.other().map(|id| format!(" {id}")).unwrap_or_default();
+            let _ = writeln!(
+                out,
+                "  row {:>12}  {:8} {}{other}",
+                thousands(event.row),
+                event.component.to_string(),
+                event.what.name()
+            );
+        }
+    }
+    let _ = writeln!(out, "\nsettings");
+    for (name, value) in model.config().settings.list(model.config().kind) {
+        let _ = writeln!(out, "  {name}={value}");
+    }
+    out
+}
+
+fn component_table(snapshot: &Snapshot) -> String {
+    if snapshot.components.is_empty() {
+        return "no components yet: the model needs more rows\n".to_string();
+    }
+    let has_dims = snapshot.components.iter().any(|c| c.latent_dim.is_some());
+    let n_means = snapshot.columns.len().min(MEANS_SHOWN);
+    let mut header: Vec<String> = ["id", "weight", "rows"].map(String::from).to_vec();
+    if has_dims {
+        header.push("dim".to_string());
+    }
+    header.extend(snapshot.columns[..n_means].iter().map(|name| shortened(name, 14)));
+    let mut rows = vec![header];
+    for component in snapshot.components.iter().take(COMPONENTS_SHOWN) {
+        let mut row = vec![
+            component.id.to_string(),
+            format!("{:.4}", component.weight),
+            thousands(component.count.round().max(0.0) as u64),
+        ];
+        if has_dims {
+            row.push(component.latent_dim.map_or("–".to_string(), |dim| dim.to_string()));
+        }
+        row.extend(component.mean[..n_means].iter().map(|m| short(*m)));
+        rows.push(row);
+    }
+    let mut out = aligned(&rows);
+    let n_more = snapshot.components.len().saturating_sub(COMPONENTS_SHOWN);
+    if n_more > 0 {
+        let _ = writeln!(out, "  and {n_more} more: see --json");
+    }
+    if n_means < snapshot.columns.len() {
+        let _ = writeln!(out, "  (means of the first {n_means} of {} columns: see --json)", snapshot.columns.len());
+    }
+    out
+}
+
+/// Columns of text, the first to the left and the others to the right.
+fn aligned(rows: &[Vec<String>]) -> String {
+    let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|c| c.chars().count()).max();
+    let widths: Vec<usize> = (0..n_columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut out = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let pad = " ".repeat(widths[column] - cell.chars().count());
+            line += &if column == 0 { format!("  {cell}{pad}") } else { format!("  {pad}{cell}") };
+        }
+        out += line.trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+fn shortened(text: &str, longest: usize) -> String {
+    match text.chars().count() <= longest {
+        true => text.to_string(),
+        false => text.chars().take(longest - 1).chain(['…']).collect(),
+    }
+}
+
+fn listed(names: &[String], most: usize) -> String {
+    let shown = names[..names.len().min(most)].join(", ");
+    match names.len() > most {
+        true => format!("{shown}, …"),
+        false => shown,
+    }
+}

@@ -1,0 +1,159 @@
+//! `plot`: a model as a picture, over data if there is any.
+
+use crate::error::Failure;
+use crate::feed::{Feed, Next, Plan};
+use crate::model_file;
+use crate::pictures::{self, Thinned};
+use crate::terminal::{self, counted, short, thousands};
+use bayestream::structure::Snapshot;
+use bayestream_io::{Format, OnError, ReadOptions, write_atomic};
+use bayestream_plot::{Chart, Page, SvgFigure, grid};
+use clap::Args;
+use std::path::Path;
+
+/// Columns drawn against each other at most.
+const MOST_COLUMNS: usize = 4;
+/// Pixels of a PNG for each pixel of the chart.
+const PNG_SCALE: f64 = 2.0;
+
+/// Arguments of `plot`.
+#[derive(Args)]
+pub struct PlotArgs {
+    /// The model file.
+    #[arg(value_name = "MODEL")]
+    model: String,
+    /// A file with rows to draw behind the model, or `-` for standard input.
+    #[arg(value_name = "DATA")]
+    data: Option<String>,
+    /// The picture to write; its extension says which kind: svg, png or html.
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output: String,
+    /// The columns to draw, at most four [default: those in which the components differ most].
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    columns: Option<Vec<String>>,
+    /// Format of the data [default: by extension, else by the first bytes].
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+}
+
+enum Picture {
+    Svg,
+    Png,
+    Html,
+}
+
+/// Draws a model.
+pub fn run(args: PlotArgs) -> Result<(), Failure> {
+    let picture = picture_of(&args.output)?;
+    let model = model_file::load_learnt(&args.model)?;
+    let snapshot = model.snapshot();
+    let columns = chosen_columns(&args, &snapshot)?;
+    let rows = match &args.data {
+        Some(data) => read_rows(data, args.format, &snapshot)?,
+        None => Vec::new(),
+    };
+    let figure = pair_plot(&snapshot, &columns, &rows);
+    let bytes = match picture {
+        Picture::Svg => figure.to_svg().into_bytes(),
+        Picture::Png => figure.to_png(PNG_SCALE)?,
+        Picture::Html => page(&args, model.config().kind.name(), &snapshot, figure).to_html().into_bytes(),
+    };
+    write_atomic(&args.output, &bytes)?;
+    terminal::note(format!("{}: {}", args.output, counted(snapshot.k_realized() as u64, "component")));
+    Ok(())
+}
+
+fn picture_of(path: &str) -> Result<Picture, Failure> {
+    let extension = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
+    match extension.as_str() {
+        "svg" => Ok(Picture::Svg),
+        "png" => Ok(Picture::Png),
+        "html" | "htm" => Ok(Picture::Html),
+        _ => Err(Failure::Usage(format!("{path}: end the name in .svg, .png or .html to say what to draw"))),
+    }
+}
+
+fn chosen_columns(args: &PlotArgs, snapshot: &Snapshot) -> Result<Vec<usize>, Failure> {
+    let Some(names) = &args.columns else {
+        return Ok(pictures::telling_columns(snapshot, MOST_COLUMNS));
+    };
+    if names.len() > MOST_COLUMNS {
+        return Err(Failure::Usage(format!("--columns names {} columns; at most {MOST_COLUMNS}", names.len())));
+    }
+    let find = |name: &String| {
+        snapshot.columns.iter().position(|column| column == name).ok_or_else(|| {
+            let known = snapshot.columns.join(", ");
+            Failure::Usage(format!("the model has no column `{name}`; its columns are {known}"))
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+fn read_rows(data: &str, format: Option<Format>, snapshot: &Snapshot) -> Result<Vec<f64>, Failure> {
+    let options = ReadOptions {
+        format,
+        columns: Some(snapshot.columns.clone()),
+        // A picture is not worse for a row less.
+        on_error: OnError::Skip,
+        ..ReadOptions::default()
+    };
+    let columns = Some(snapshot.columns.clone());
+    let mut feed = Feed::start(Plan { inputs: vec![data.to_string()], options, columns, skip: 0 }, None);
+    feed.opening()?;
+    let mut thinned = Thinned::new(snapshot.columns.len());
+    while let Next::Rows(portion) = feed.next()? {
+        thinned.extend(&portion.batch.rows);
+        feed.reuse(portion.batch);
+    }
+    Ok(thinned.rows().to_vec())
+}
+
+fn pair_plot(snapshot: &Snapshot, columns: &[usize], rows: &[f64]) -> SvgFigure {
+    let pairs: Vec<(usize, usize)> =
+        (0..columns.len()).flat_map(|j| (0..j).map(move |i| (columns[i], columns[j]))).collect();
+    match pairs.as_slice() {
+        [] => pictures::density(snapshot, columns.first().copied().unwrap_or(0), rows).into(),
+        [pair] => pictures::scatter(snapshot, *pair, rows).size(720.0, 540.0).into(),
+        _ => {
+            let panel = |pair: &(usize, usize)| pictures::scatter(snapshot, *pair, rows).size(400.0, 320.0);
+            let panels: Vec<Chart> = pairs.iter().map(panel).collect();
+            grid(&panels, 3)
+        }
+    }
+}
+
+fn page(args: &PlotArgs, kind: &str, snapshot: &Snapshot, figure: SvgFigure) -> Page {
+    let headers: Vec<String> =
+        ["component", "share", "rows"].into_iter().map(String::from).chain(snapshot.columns.iter().cloned()).collect();
+    let rows: Vec<Vec<String>> = snapshot
+        .components
+        .iter()
+        .map(|c| {
+            let first = [c.id.to_string(), format!("{:.4}", c.weight), thousands(c.count.round().max(0.0) as u64)];
+            first.into_iter().chain(c.mean.iter().map(|m| short(*m))).collect()
+        })
+        .collect();
+    let mut page = Page::new(format!("{} – {kind}", args.model))
+        .lead(format!(
+            "{} after {}; log-score {} nats a row.",
+            counted(snapshot.k_realized() as u64, "component"),
+            counted(snapshot.n_seen, "row"),
+            short(snapshot.log_score.prequential_mean)
+        ))
+        .chart(figure, "Components as ellipses of two standard deviations, in the columns in which they differ most.")
+        .section("Components", "")
+        .chart(pictures::weights(snapshot), "")
+        .table(&headers, &rows);
+    if snapshot.events.n_total() > 0 {
+        let held = Chart::new("Components held while learning")
+            .x_label("rows seen")
+            .y_label("components")
+            .size(900.0, 300.0)
+            .step("held", &pictures::held_over_time(snapshot));
+        page = page.section("How it came about", "").chart(held, "").chart(
+            pictures::lifelines(snapshot.events.iter(), snapshot),
+            "Those of the last events kept in the model.",
+        );
+    }
+    page
+}

@@ -1,0 +1,151 @@
+//! `watch`: each row is scored by what was learnt before it, then learnt from.
+
+use crate::args::{CheckpointArgs, KindArgs, ReadArgs, TableArgs};
+use crate::error::Failure;
+use crate::feed::{Feed, Next, Opening, Plan};
+use crate::model_file::{self, Checkpoint};
+use crate::scores::ScoreTable;
+use crate::stop::{self, StopSignal};
+use crate::terminal::{self, counted};
+use crate::training::Training;
+use bayestream::model::{Config, Model};
+use clap::Args;
+use std::path::Path;
+
+/// Arguments of `watch`.
+#[derive(Args)]
+pub struct WatchArgs {
+    /// A file with rows, or `-` for standard input.
+    #[arg(value_name = "INPUT")]
+    input: String,
+    #[command(flatten)]
+    kind: KindArgs,
+    /// Go on with this model instead of beginning one.
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Pass over as many rows of the input as the model has seen: the run goes on where it was stopped.
+    #[arg(long, requires = "model")]
+    skip_seen: bool,
+    /// Rows scored, then learnt, together: more is faster, 1 answers at once.
+    #[arg(long, value_name = "T", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    batch: u32,
+    #[command(flatten)]
+    read: ReadArgs,
+    #[command(flatten)]
+    checkpoint: CheckpointArgs,
+    #[command(flatten)]
+    table: TableArgs,
+}
+
+/// Scores and learns until the input ends, a signal comes or the reader of the scores leaves.
+pub fn run(args: WatchArgs) -> Result<(), Failure> {
+    let (known, config) = begin(&args)?;
+    let checkpoint = match &args.checkpoint.checkpoint {
+        Some(path) => {
+            if args.model.is_none() && Path::new(path).is_file() {
+                terminal::note(format!("note: {path} will be replaced; to go on with it, use --model {path}"));
+            }
+            Some(Checkpoint::new(path, args.checkpoint.every)?)
+        }
+        None => None,
+    };
+    let mut options = args.read.options(args.batch as usize);
+    let columns = known.as_ref().map(|model| model.columns().to_vec());
+    if columns.is_some() && options.columns.is_none() {
+        // Columns that the model does not have are none of its business.
+        options.columns = columns.clone();
+        options.drop.clear();
+    }
+    let skip = known.as_ref().filter(|_| args.skip_seen).map_or(0, Model::n_seen);
+    let plan = Plan { inputs: vec![args.input.clone()], options, columns, skip };
+    let mut feed = Feed::start(plan, Some(StopSignal::listen()?));
+    let model = match (feed.opening()?, known) {
+        (Opening::Stop(signal), _) => {
+            let message = format!("{}: no row was learnt, nothing was written", stop::name(signal));
+            return Err(Failure::Stopped { signal, message });
+        }
+        (Opening::Columns(_), Some(model)) => model,
+        (Opening::Columns(columns), None) => Model::new(Config { columns, ..config })?,
+    };
+    let has_ids = args.read.id_column.is_some();
+    let mut table = ScoreTable::create(&args.table.output, args.table.to, model.columns(), has_ids)?;
+    let mut training = Training::new(model, checkpoint, args.read.skips());
+    let outcome = watch_all(&mut feed, &mut training, &mut table);
+    // Rows of a live stream come once: what was learnt and scored is kept, whatever ended the run.
+    let written = if matches!(outcome, Err(Failure::ClosedPipe)) { Ok(()) } else { table.finish() };
+    let saved = match &mut training.checkpoint {
+        Some(checkpoint) if training.n_learnt > 0 => checkpoint.save(&training.model),
+        _ => Ok(()),
+    };
+    let signal = match outcome {
+        Err(failure) => {
+            saved?;
+            return Err(failure.and(kept(&training)));
+        }
+        Ok(signal) => signal,
+    };
+    saved?;
+    if let Some(signal) = signal {
+        return Err(stopped(&args, &training, signal));
+    }
+    written
+}
+
+fn begin(args: &WatchArgs) -> Result<(Option<Model>, Config), Failure> {
+    let config = args.kind.config()?;
+    let Some(path) = &args.model else {
+        return Ok((None, config));
+    };
+    let model = model_file::load(path)?;
+    args.kind.check_continues(&model)?;
+    Ok((Some(model), config))
+}
+
+/// Runs until the end of the input, or until a signal, which is returned.
+fn watch_all(feed: &mut Feed, training: &mut Training, table: &mut ScoreTable) -> Result<Option<i32>, Failure> {
+    loop {
+        match feed.next()? {
+            Next::Rows(mut portion) => {
+                table.add(&mut training.model.scorer(), &portion.batch)?;
+                table.flush()?;
+                training.learn(&mut portion)?;
+                feed.reuse(portion.batch);
+            }
+            Next::End { n_skipped } => {
+                terminal::warn_skipped(n_skipped + training.n_refused);
+                return Ok(None);
+            }
+            Next::Stop(signal) => return Ok(Some(signal)),
+        }
+    }
+}
+
+fn kept(training: &Training) -> String {
+    let n = counted(training.n_learnt, "row");
+    match &training.checkpoint {
+        Some(checkpoint) if training.n_learnt > 0 => {
+            format!("{n} learnt; the state is in {} (go on with --model)", checkpoint.path())
+        }
+        _ => format!("{n} learnt"),
+    }
+}
+
+fn stopped(args: &WatchArgs, training: &Training, signal: i32) -> Failure {
+    let seen = counted(training.model.n_seen(), "row");
+    let message = match &training.checkpoint {
+        Some(checkpoint) if training.n_learnt > 0 => format!(
+            "{}: {} has learnt {seen}\n  go on by the same command with {}",
+            stop::name(signal),
+            checkpoint.path(),
+            stop::how_to_go_on("--model", checkpoint.path(), std::slice::from_ref(&args.input)),
+        ),
+        Some(_) => format!("{}: no row was learnt, nothing was written", stop::name(signal)),
+        None => {
+            format!(
+                "{}: what was learnt from {seen} is forgotten; --checkpoint FILE would keep them",
+                stop::name(signal)
+            )
+        }
+    };
+    Failure::Stopped { signal, message }
+}

@@ -1,0 +1,134 @@
+//! Models in files: read, checked, written whole.
+
+use crate::error::Failure;
+use crate::terminal::{self, counted};
+use bayestream::model::Model;
+use bayestream_io::{read_file, write_atomic};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::{env, process};
+
+/// The model in a file, or on standard input for `-`.
+pub fn load(path: &str) -> Result<Model, Failure> {
+    let bytes = match path {
+        "-" => {
+            let mut bytes = Vec::new();
+            io::stdin()
+                .read_to_end(&mut bytes)
+                .map_err(|error| Failure::Failed(format!("standard input: cannot be read: {error}")))?;
+            bytes
+        }
+        _ => read_file(path)?,
+    };
+    let name = if path == "-" { "standard input" } else { path };
+    Model::load(&bytes).map_err(|error| Failure::Failed(format!("{name}: {error}")))
+}
+
+/// The same, of a model that has learnt enough to be used.
+pub fn load_learnt(path: &str) -> Result<Model, Failure> {
+    let model = load(path)?;
+    if model.snapshot().k_realized() > 0 {
+        return Ok(model);
+    }
+    let n_seen = counted(model.n_seen(), "row");
+    Err(Failure::Failed(format!("{path}: the model has no components yet ({n_seen} seen): learn from more rows first")))
+}
+
+/// Writes a model whole, or not at all.
+pub fn save(path: &str, model: &Model) -> Result<(), Failure> {
+    let bytes = model.save();
+    if path == "-" {
+        let mut out = io::stdout().lock();
+        return out.write_all(&bytes).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+            _ => Failure::Failed(format!("standard output: cannot be written: {error}")),
+        });
+    }
+    Ok(write_atomic(path, &bytes)?)
+}
+
+/// Saves the result of a long run; when its file cannot be written, what was learnt is kept in a folder that can be.
+pub fn save_or_rescue(path: &str, model: &Model) -> Result<(), Failure> {
+    save(path, model).map_err(|failure| {
+        let rescue = env::temp_dir().join(format!("bayestream-rescued-{}.bay", process::id()));
+        match write_atomic(&rescue, &model.save()) {
+            Ok(()) => failure.and(format!("the model was saved as {} instead", rescue.display())),
+            Err(_) => failure,
+        }
+    })
+}
+
+/// Finds out before the work, not after it, that a file cannot be written.
+pub fn check_writable(path: &str) -> Result<(), Failure> {
+    if path == "-" {
+        return Ok(());
+    }
+    let path = Path::new(path);
+    let probe = match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        // A device or a pipe is not touched before there is something to write.
+        Ok(metadata) if !metadata.is_file() => Ok(()),
+        Ok(_) => OpenOptions::new().append(true).open(path).map(drop),
+        Err(_) => {
+            let name = format!(".bayestream-{}-probe.tmp", process::id());
+            let probe = path.with_file_name(name);
+            OpenOptions::new().write(true).create_new(true).open(&probe).and_then(|_| fs::remove_file(&probe))
+        }
+    };
+    probe.map_err(|error| {
+        let why = match error.kind() {
+            io::ErrorKind::NotFound => "the folder does not exist; create it first".to_string(),
+            io::ErrorKind::IsADirectory => "it is a folder; name a file in it".to_string(),
+            io::ErrorKind::PermissionDenied => "no permission; choose another folder".to_string(),
+            _ => format!("{error}; check the path and the disk"),
+        };
+        Failure::Failed(format!("{}: cannot be written: {why}", path.display()))
+    })
+}
+
+/// A file that keeps the state along the way.
+pub struct Checkpoint {
+    path: String,
+    every: u64,
+    rows_since: u64,
+    was_saved: bool,
+}
+
+impl Checkpoint {
+    /// A checkpoint that has not been written yet.
+    pub fn new(path: &str, every: u64) -> Result<Checkpoint, Failure> {
+        check_writable(path)?;
+        Ok(Checkpoint { path: path.to_string(), every, rows_since: 0, was_saved: false })
+    }
+
+    /// The file's path.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Whether this run has written it.
+    pub fn was_saved(&self) -> bool {
+        self.was_saved
+    }
+
+    /// Counts rows learnt and saves when it is time. A full disk must not end a live stream: the old checkpoint stays,
+    /// and the next attempt comes after as many rows again.
+    pub fn advance(&mut self, n_rows: usize, model: &Model) {
+        self.rows_since += n_rows as u64;
+        if self.rows_since < self.every {
+            return;
+        }
+        if let Err(failure) = self.save(model) {
+            terminal::complain(format!("warning: the checkpoint was not saved, learning goes on: {failure}"));
+        }
+    }
+
+    /// Saves now.
+    pub fn save(&mut self, model: &Model) -> Result<(), Failure> {
+        self.rows_since = 0;
+        save(&self.path, model)?;
+        self.was_saved = true;
+        Ok(())
+    }
+}

@@ -1,0 +1,60 @@
+//! How a long run is going, on a terminal.
+
+use crate::terminal::{self, short, thousands};
+use bayestream::engine::StepReport;
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// How much of the log-score's past the shown mean remembers.
+const LOG_SCORE_MEMORY: f64 = 0.95;
+
+/// A bar on a terminal, nothing elsewhere.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    n_rows: u64,
+    log_score: f64,
+}
+
+impl Progress {
+    /// A bar of this length, in bytes or rows, or a count of rows where the end is unknown.
+    pub fn over(length: Option<u64>) -> Progress {
+        let bar = terminal::shows_progress().then(|| match length {
+            Some(length) => {
+                let template = "{bar:24} {percent:>3} %  {msg}  {elapsed}";
+                ProgressBar::new(length).with_style(style(template).progress_chars("━╸ "))
+            }
+            None => ProgressBar::new_spinner().with_style(style("{spinner} {msg}  {elapsed}")),
+        });
+        Progress { bar, n_rows: 0, log_score: f64::NAN }
+    }
+
+    /// Shows what an update did; `position` is in bytes or rows, as the bar is.
+    pub fn update(&mut self, position: u64, report: &StepReport) {
+        self.n_rows += report.n_rows as u64;
+        let Some(bar) = &self.bar else { return };
+        if report.n_scored > 0 {
+            let mean = report.log_score / report.n_scored as f64;
+            let kept = if self.log_score.is_nan() { 0.0 } else { LOG_SCORE_MEMORY };
+            self.log_score = if kept == 0.0 { mean } else { kept * self.log_score + (1.0 - kept) * mean };
+        }
+        let rate = self.n_rows as f64 / bar.elapsed().as_secs_f64().max(1e-9);
+        bar.set_position(position);
+        bar.set_message(format!(
+            "{} rows  {} rows/s  {} components  log-score {}",
+            thousands(self.n_rows),
+            thousands(rate as u64),
+            report.k_implemented,
+            short(self.log_score)
+        ));
+    }
+
+    /// Takes the bar away, so that the next line is free.
+    pub fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}

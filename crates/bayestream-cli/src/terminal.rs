@@ -1,0 +1,105 @@
+//! Words for people on standard error, text for programs on standard output; neither panics when the reader is gone.
+
+use crate::error::Failure;
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Silences notes and progress for the rest of the run.
+pub fn set_quiet(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+/// Whether a person may be watching standard error and wants to be told.
+pub fn shows_progress() -> bool {
+    !QUIET.load(Ordering::Relaxed) && io::stderr().is_terminal()
+}
+
+/// A line on standard error, unless `--quiet`.
+pub fn note(text: impl Display) {
+    if !QUIET.load(Ordering::Relaxed) {
+        complain(text);
+    }
+}
+
+/// A line on standard error, always.
+pub fn complain(text: impl Display) {
+    // When standard error is closed there is nobody left to tell.
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Tells of rows left out under `--on-error skip`.
+pub fn warn_skipped(n_skipped: u64) {
+    if n_skipped > 0 {
+        note(format!("warning: {} could not be used and were left out", counted(n_skipped, "row")));
+    }
+}
+
+/// Text on standard output.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+        _ => Failure::Failed(format!("standard output: cannot be written: {error}; check the disk or the pipe")),
+    })
+}
+
+/// One JSON document on standard output.
+pub fn print_json(document: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(document)
+        .map_err(|error| Failure::Failed(format!("the document cannot be written as JSON: {error}")))?;
+    print(&(text + "\n"))
+}
+
+/// A whole number with separators between thousands.
+pub fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (ix, digit) in digits.chars().enumerate() {
+        if ix > 0 && (digits.len() - ix).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A number of things: `1 row`, `2,000 rows`.
+pub fn counted(n: u64, thing: &str) -> String {
+    format!("{} {thing}{}", thousands(n), if n == 1 { "" } else { "s" })
+}
+
+/// A few significant digits, for people.
+pub fn short(value: f64) -> String {
+    match value {
+        v if v.is_nan() => "–".to_string(),
+        0.0 => "0".to_string(),
+        v if !(1e-3..1e6).contains(&v.abs()) => format!("{v:.3e}"),
+        v => {
+            let decimals = (3 - v.abs().log10().floor() as i32).clamp(0, 6) as usize;
+            let text = format!("{v:.decimals$}");
+            match text.contains('.') {
+                true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+                false => text,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_separated_from_the_right() {
+        assert_eq!([0, 999, 1000, 1234567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn short_numbers_keep_four_digits() {
+        assert_eq!([0.0, 1.0, -3.21591, 12345.6, 1.5e-9].map(short), ["0", "1", "-3.216", "12346", "1.500e-9"]);
+        assert_eq!(short(f64::NAN), "–");
+    }
+}

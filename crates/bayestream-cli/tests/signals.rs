@@ -1,0 +1,131 @@
+//! Signals, killed processes and closed pipes: the state is kept, and going on equals never having stopped.
+
+#![cfg(unix)]
+
+mod common;
+
+use common::{Folder, HEADER, Live, csv, lines, wait_until};
+use std::io::{BufRead, Read, Write};
+use std::thread;
+
+#[test]
+fn an_interrupted_fit_resumes_to_the_same_bytes() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let folder = Folder::new();
+        let rows = lines(700, 11);
+        folder.write("all.csv", csv(&rows));
+        folder.ok("fit all.csv --batch 50 -o undisturbed.bay");
+
+        let mut fit = Live::start(&folder, "fit - --batch 50 -o model.bay --checkpoint kept.bay --every 50");
+        // Twenty rows more than whole batches: they are not learnt, and must come again.
+        fit.feed(&csv(&rows[..320]));
+        wait_until(|| folder.n_seen("kept.bay") == Some(300));
+        fit.signal(signal);
+        let stopped = fit.wait();
+        stopped.complains(code, &["300 rows", "--resume model.bay"]);
+        assert_eq!(folder.n_seen("model.bay"), Some(300));
+        assert_eq!(folder.read("kept.bay"), folder.read("model.bay"));
+
+        folder.write("rest.csv", csv(&rows[300..]));
+        folder.ok("fit rest.csv --batch 50 --resume model.bay -o from-rest.bay");
+        assert_eq!(folder.read("from-rest.bay"), folder.read("undisturbed.bay"));
+        folder.ok("fit all.csv -m gmm --seed 0 --batch 50 --resume model.bay --skip-seen -o model.bay");
+        assert_eq!(folder.read("model.bay"), folder.read("undisturbed.bay"));
+    }
+}
+
+#[test]
+fn an_interrupted_watch_goes_on_with_the_same_scores_and_bytes() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let folder = Folder::new();
+        let rows = lines(400, 12);
+        folder.write("all.csv", csv(&rows));
+        let undisturbed = folder.ok("watch all.csv --checkpoint undisturbed.bay");
+
+        let mut watch = Live::start(&folder, "watch - --checkpoint kept.bay");
+        let mut scores = String::new();
+        watch.feed(HEADER);
+        for row in &rows[..170] {
+            watch.feed(row);
+            // The score of a row comes before the next row does.
+            scores += &watch.line();
+        }
+        watch.signal(signal);
+        watch.wait().complains(code, &["170 rows", "--model kept.bay"]);
+        assert_eq!(folder.n_seen("kept.bay"), Some(170));
+
+        let rest = folder.ok("watch all.csv --model kept.bay --skip-seen --checkpoint kept.bay");
+        assert_eq!(scores + &rest.stdout, undisturbed.stdout);
+        assert_eq!(folder.read("kept.bay"), folder.read("undisturbed.bay"));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_before_the_first_row_leaves_nothing() {
+    let folder = Folder::new();
+    for command in ["fit - -o model.bay --checkpoint kept.bay", "watch - --checkpoint kept.bay -o scores.csv"] {
+        let mut live = Live::start(&folder, command);
+        live.feed(HEADER);
+        live.wait_for_handler();
+        live.signal("INT");
+        live.wait().complains(130, &["no row was learnt"]);
+        assert!(!folder.has("model.bay") && !folder.has("kept.bay"));
+    }
+}
+
+#[test]
+fn a_killed_watch_leaves_a_checkpoint_that_loads() {
+    let folder = Folder::new();
+    let rows = lines(4000, 13);
+    let mut n_seen = 0;
+    for round in 0..12_usize {
+        let command = match n_seen {
+            0 => "watch - --checkpoint kept.bay --every 1",
+            _ => "watch - --model kept.bay --checkpoint kept.bay --every 1",
+        };
+        let mut watch = Live::start(&folder, command);
+        let input = csv(&rows[n_seen as usize..]);
+        let mut stdin = watch.stdin.take().unwrap();
+        // Rows keep coming until the process is gone.
+        let feeder = thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+        for _ in 0..(20 + 7 * round) {
+            assert!(!watch.line().is_empty());
+        }
+        watch.kill();
+        feeder.join().unwrap();
+        folder.ok("inspect kept.bay");
+        let now = folder.n_seen("kept.bay").unwrap();
+        assert!(now > n_seen, "round {round}: {now} after {n_seen}");
+        n_seen = now;
+    }
+    // What the survivor has learnt is what a quiet run over the same rows learns.
+    folder.write("seen.csv", csv(&rows[..n_seen as usize]));
+    folder.ok("watch seen.csv --checkpoint quiet.bay -o scores.csv");
+    assert_eq!(folder.read("kept.bay"), folder.read("quiet.bay"));
+}
+
+#[test]
+fn a_reader_that_leaves_ends_the_command_quietly() {
+    let folder = Folder::new();
+    folder.write("data.csv", csv(&lines(20_000, 14)));
+    folder.ok("fit data.csv -o model.bay");
+    for command in ["score model.bay data.csv", "sample model.bay -n 1000000", "watch data.csv --batch 100"] {
+        let mut live = Live::start(&folder, command);
+        assert!(live.line().starts_with('{'));
+        let finished = live.wait();
+        assert_eq!((finished.code, finished.stderr.as_str()), (0, ""), "{command}");
+    }
+}
+
+#[test]
+fn a_watch_whose_reader_leaves_keeps_its_state() {
+    let folder = Folder::new();
+    folder.write("data.csv", csv(&lines(20_000, 15)));
+    let mut live = Live::start(&folder, "watch data.csv --batch 100 --checkpoint kept.bay");
+    let mut first = String::new();
+    live.stdout.by_ref().take(200).read_line(&mut first).unwrap();
+    assert!(first.starts_with("{\"row\":1,"));
+    assert_eq!(live.wait().code, 0);
+    assert!(folder.n_seen("kept.bay").is_some_and(|n| n > 0 && n < 20_000));
+}
