@@ -3,6 +3,7 @@
 use crate::npy;
 use bayestream::data::Batch;
 use bayestream::model::{Config, Kind, Model};
+use bayestream::structure::Scorer;
 use cpu_time::ProcessTime;
 use serde_json::{Value, json};
 use std::error::Error;
@@ -32,13 +33,30 @@ pub fn run(train: &Path, test: &Path, batch: usize) -> Result<Value, Box<dyn Err
     let start = ProcessTime::now();
     let snapshot = model.snapshot();
     let snapshot_cpu_seconds = start.elapsed().as_secs_f64();
+    let (held_out_snapshot, median_snapshot) = mean_and_median(&mut snapshot.scorer(), &test);
+    let (held_out_master, median_master) = mean_and_median(&mut model.scorer(), &test);
     Ok(json!({
         "n_rows": train.len() / n_columns,
         "cpu_seconds": cpu_seconds,
         "snapshot_cpu_seconds": snapshot_cpu_seconds,
         "k_realized": snapshot.k_realized(),
         "k_implemented": snapshot.k_implemented,
-        "held_out_snapshot": snapshot.scorer().mean_log_density(&test),
-        "held_out_master": model.scorer().mean_log_density(&test),
+        "held_out_snapshot": held_out_snapshot,
+        "held_out_master": held_out_master,
+        "median_snapshot": median_snapshot,
+        "median_master": median_master,
     }))
+}
+
+/// Of the rows' log-densities. A few far rows can carry the mean.
+fn mean_and_median(scorer: &mut Scorer, rows: &[f64]) -> (f64, f64) {
+    let mut log_densities = Vec::new();
+    scorer.log_densities(rows, &mut log_densities);
+    log_densities.sort_by(f64::total_cmp);
+    let n = log_densities.len();
+    if n == 0 {
+        return (f64::NAN, f64::NAN);
+    }
+    let median = 0.5 * (log_densities[(n - 1) / 2] + log_densities[n / 2]);
+    (log_densities.iter().sum::<f64>() / n as f64, median)
 }
