@@ -18,6 +18,7 @@ use bayestream::synthetic::{Covariance, ofab_truth};
 use bayestream_papers::{Options, reproduce};
 use serde_json::{Value, json};
 use std::error::Error;
+use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -43,8 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["real", data, out] => export(Path::new(data), Path::new(out))?,
         _ => return Err("unknown arguments; the head of this example's source lists its commands".into()),
     };
-    println!("{printed}");
-    Ok(())
+    Ok(writeln!(std::io::stdout(), "{printed}")?)
 }
 
 fn number<T: FromStr>(word: &str) -> Result<T, String> {
