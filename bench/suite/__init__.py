@@ -1,0 +1,1 @@
+"""Benchmarks of bayestream beside scikit-learn and River."""

@@ -1,0 +1,30 @@
+"""Command line: which benchmarks to run, and where the data sets lie."""
+
+import argparse
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+from suite import growth, kernels, memory, real, rust, speed
+
+BENCHMARKS = {
+    "speed": speed.run,
+    "growth": growth.run,
+    "real": real.run,
+    "memory": memory.run,
+    "kernels": kernels.run,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="bench/run", description=__doc__)
+    parser.add_argument("names", nargs="+", choices=[*BENCHMARKS, "all"], metavar="NAME", help=", ".join([*BENCHMARKS, "all"]))
+    parser.add_argument("--data", type=Path, default=rust.REPOSITORY.parent / "shared" / "data", help="folder of the data sets")
+    arguments = parser.parse_args()
+    names = list(BENCHMARKS) if "all" in arguments.names else arguments.names
+    with threadpool_limits(limits=1):
+        for name in names:
+            BENCHMARKS[name](arguments.data.resolve())
+
+
+main()
