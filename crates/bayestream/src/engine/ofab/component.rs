@@ -37,6 +37,8 @@ pub(in crate::engine) struct Comp {
     pub absent_mass: f64,
     /// The last row at which it was surely present.
     pub since: u64,
+    /// Its count when a split was last looked for in vain.
+    pub split_tried: f64,
     /// Looks for a mean or scale that moves.
     pub watch: MeanWatch,
 }
@@ -69,6 +71,7 @@ impl Comp {
             claimed: 0.0,
             absent_mass: 0.0,
             since: now,
+            split_tried: 0.0,
             watch,
         }
     }
@@ -141,7 +144,7 @@ impl Comp {
             && self.prior.iter().all(|v| v.is_finite() && *v > 0.0)
             && self.mass.is_finite()
             && self.mass >= 0.0
-            && [self.stale, self.overlap, self.hits, self.absence, self.claimed, self.absent_mass]
+            && [self.stale, self.overlap, self.hits, self.absence, self.claimed, self.absent_mass, self.split_tried]
                 .iter()
                 .all(|v| v.is_finite())
             && self.watch.is_sound(n_columns)

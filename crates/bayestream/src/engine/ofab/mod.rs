@@ -140,19 +140,19 @@ impl<F: Family> Ofab<F> {
     }
 
     /// Ages at which the model is made anew from the ring, while it still holds every row.
-    fn milestones(&self) -> [u64; 5] {
+    fn milestones(&self) -> [u64; 4] {
         let warm = self.settings.warm_up as u64;
         let refit = (BASE_BUFFER as u64).min(self.ring.capacity() as u64).max(warm);
-        [self.early_at(), warm, refit.min(2 * warm), refit, self.next_refit]
+        [self.early_at(), warm, refit, self.next_refit]
     }
 
     fn at_milestone(&mut self) {
-        let [early, warm, first_refit, refit, next_refit] = self.milestones();
+        let [early, warm, refit, next_refit] = self.milestones();
         let n = self.n_seen;
         let first_regime = self.regime_start == 0 && self.n_seen as usize <= self.ring.len();
         if first_regime && (n == early || n == warm) {
             self.start_over();
-        } else if first_regime && (n == first_refit || n == refit) {
+        } else if first_regime && n == refit {
             self.refit();
         } else if first_regime && n == next_refit {
             self.refit_again();

@@ -46,7 +46,7 @@ pub(super) fn find_split<F: Family>(family: F, comps: &[Comp], view: &View, k: u
     let d = view.block.n_columns();
     let comp = &comps[k];
     let rows = component_rows(view, comp, k);
-    if rows.mass < (4.0 * d as f64).max(12.0) {
+    if rows.mass < comp.gauss.n_free().max(4.0 * d as f64).max(12.0) {
         return None;
     }
     let total: f64 = comps.iter().map(|c| c.mass).sum();

@@ -215,6 +215,7 @@ impl<F: Family> Ofab<F> {
             claimed: 0.0,
             absent_mass: 0.0,
             since: self.n_seen,
+            split_tried: 0.0,
             watch: MeanWatch::at(&mean),
         }
     }

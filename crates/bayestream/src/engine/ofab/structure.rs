@@ -28,6 +28,10 @@ const MOST_FRESH: usize = 100;
 const FRESH_FRACTION: f64 = 0.5;
 /// Rows the ring should hold per free parameter of the model.
 const ROWS_PER_PARAMETER: f64 = 2.0;
+/// Rounds of EM, with a look at the structure between them.
+const SETTLING_ROUNDS: usize = 2;
+/// Growth of a component after which a split is looked for again.
+const RETRY_SPLIT: f64 = 1.7;
 /// A chance to match two components: squared distance per column between old and new mean.
 const SAME_COMPONENT: f64 = 4.0;
 
@@ -57,7 +61,8 @@ impl<F: Family> Ofab<F> {
         self.comps.clear();
         let Some((parts, total)) = self.warm_parts() else { return };
         self.replace_all(parts, total);
-        self.next_structure = self.n_seen + self.least_interval();
+        // Until the refit the ring holds every row: there is nothing to win by haste.
+        self.next_structure = self.milestones()[2] + self.least_interval();
     }
 
     /// A warm start on the ring; with missing cells it is repeated once they can be drawn from a model.
@@ -96,7 +101,7 @@ impl<F: Family> Ofab<F> {
             let mass = part.weight * total;
             let mut comp = Comp::settled(self.family, id, mass, part.moments, part.prior, now);
             match continued {
-                Some(c) => comp.born = c.born,
+                Some(c) => (comp.born, comp.split_tried) = (c.born, c.split_tried),
                 None => self.log(id, Happening::Born),
             }
             self.comps.push(comp);
@@ -111,61 +116,70 @@ impl<F: Family> Ofab<F> {
         self.refit_from(self.settings.start_components, MASTER_FRACTION, 50);
     }
 
-    /// Refits on twice the rows a model that overlaps, or whose first rows were too few to tell so many components
-    /// apart; a fresh start may have as many components as the rows can tell now.
+    /// Refits on twice the rows a model that overlaps, or that had few rows for its many parameters; a fresh start may
+    /// have as many components as the rows can tell now.
     pub(super) fn refit_again(&mut self) {
         let affordable = self.n_seen as f64 / self.family.most_free(self.n_columns);
         let start = (affordable as usize).clamp(self.settings.start_components, MOST_FRESH);
         self.refit_from(start, FRESH_FRACTION, 20);
     }
 
-    /// The better of the present model, refitted, and a fresh start; the FIC penalty counts by `fraction`.
+    /// Refits the present model and, unless that settles it, takes a fresh start if it is better; the FIC penalty
+    /// counts by `fraction`.
     fn refit_from(&mut self, start_components: usize, fraction: f64, max_iterations: usize) {
         let Some(mut view) = self.view() else { return };
-        let total = self.total_mass();
-        let drop_below = (self.settings.delta * view.total).max(1.5);
-        let options = EmOptions { max_iterations: 20, tolerance: 1e-6, penalty_cap: PENALTY_CAP, drop_below };
-        let mut kept: Vec<Part> = self.comps.iter().map(|c| c.part(total)).collect();
-        let kept_fit = em(self.family, &mut view.block, &view.weights, None, &mut kept, options, None);
-        let (seed, shard, step) = self.key();
-        let mut rng = num::stream(seed, shard ^ WARM_STREAM, step);
-        let start = start_components.min(self.settings.max_components);
-        let (fresh, fresh_fit) =
-            warm_start(self.family, &mut view.block, &view.weights, start, self.settings.delta, &mut rng);
-        let value = |parts: &[Part], fit: f64| {
-            let price: f64 = parts.iter().map(|p| p.gauss.n_free() / 2.0 * p.moments.count.max(1.0).ln()).sum();
-            fit - fraction * price
-        };
-        let best = if value(&fresh, fresh_fit) > value(&kept, kept_fit) { fresh } else { kept };
-        let mass = view.total;
-        self.replace_all(best, mass);
+        let kept_fit = self.fit_all(&mut view, 20);
         self.reorganise(&mut view);
+        if !self.is_settled(&view) {
+            let (seed, shard, step) = self.key();
+            let mut rng = num::stream(seed, shard ^ WARM_STREAM, step);
+            let start = start_components.min(self.settings.max_components);
+            let (fresh, fresh_fit) =
+                warm_start(self.family, &mut view.block, &view.weights, start, self.settings.delta, &mut rng);
+            let price = |n_free: f64, count: f64| fraction * n_free / 2.0 * count.max(1.0).ln();
+            let kept_price: f64 = self.comps.iter().map(|c| price(c.gauss.n_free(), c.fast.count)).sum();
+            let fresh_price: f64 = fresh.iter().map(|p| price(p.gauss.n_free(), p.moments.count)).sum();
+            if fresh_fit - fresh_price > kept_fit - kept_price {
+                self.replace_all(fresh, view.total);
+                self.reorganise(&mut view);
+            }
+        }
         self.settle_on(&mut view, max_iterations);
+    }
+
+    /// EM for all components on the view's rows, which then are all they know. Returns the log-likelihood.
+    fn fit_all(&mut self, view: &mut View, max_iterations: usize) -> f64 {
+        let drop_below = (self.settings.delta * view.total).max(1.5);
+        let options = EmOptions { max_iterations, tolerance: 1e-6, penalty_cap: PENALTY_CAP, drop_below };
+        let total = self.total_mass();
+        let mut parts: Vec<Part> = self.comps.iter().map(|c| c.part(total)).collect();
+        let fit = em(self.family, &mut view.block, &view.weights, None, &mut parts, options, None);
+        self.replace_all(parts, view.total);
+        fit
+    }
+
+    /// True when components keep to themselves and have the rows that their parameters need.
+    fn is_settled(&self, view: &View) -> bool {
+        let n_free: f64 = self.comps.iter().map(|c| c.gauss.n_free()).sum();
+        view.overlap() <= OVERLAPPING && view.total >= ROWS_PER_PARAMETER * n_free
     }
 
     /// Rounds of EM on all rows and of reorganising; then plans the next refit, if one is worth while.
     fn settle_on(&mut self, view: &mut View, max_iterations: usize) {
-        let drop_below = (self.settings.delta * view.total).max(1.5);
-        let options = EmOptions { max_iterations, tolerance: 1e-6, penalty_cap: PENALTY_CAP, drop_below };
-        for round in 0..3 {
-            let total = self.total_mass();
-            let mut parts: Vec<Part> = self.comps.iter().map(|c| c.part(total)).collect();
-            em(self.family, &mut view.block, &view.weights, None, &mut parts, options, None);
-            self.replace_all(parts, view.total);
-            if round < 2 {
+        for round in 0..SETTLING_ROUNDS {
+            self.fit_all(view, max_iterations);
+            if round + 1 < SETTLING_ROUNDS {
                 self.reorganise(view);
             }
         }
         self.comps.iter_mut().for_each(|c| c.overlap = FULL_OVERLAP);
         view.evaluate(&self.comps);
-        let larger = 2 * self.ring.capacity();
+        let twice = 2 * self.n_seen as usize;
         let whole = self.n_seen as usize <= self.ring.len();
-        let tellable = self.settings.start_components as f64 * self.family.most_free(self.n_columns);
-        let unsettled = view.overlap() > OVERLAPPING || view.total < tellable;
-        if self.settings.buffer.is_none() && whole && larger <= LARGEST_BUFFER && unsettled {
-            self.ring.grow(larger);
-            self.next_refit = larger as u64;
-        } else if self.n_seen >= self.milestones()[3] {
+        if self.settings.buffer.is_none() && whole && twice <= LARGEST_BUFFER && !self.is_settled(view) {
+            self.ring.grow(twice);
+            self.next_refit = twice as u64;
+        } else if self.n_seen >= self.milestones()[2] {
             self.settle();
         }
         self.next_polish = 2 * self.n_seen;
@@ -237,11 +251,14 @@ impl<F: Family> Ofab<F> {
         let mut k = 0;
         while k < self.comps.len() {
             let room = self.comps.len() < self.settings.max_components;
-            let found =
-                if room && self.comps[k].graduated { find_split(self.family, &self.comps, view, k) } else { None };
-            if let Some(split) = found {
-                self.apply_split(split.k, split.children);
-                view.evaluate(&self.comps);
+            let comp = &mut self.comps[k];
+            // The same rows give the same answer: wait until there are many new ones.
+            if room && comp.graduated && comp.slow.count >= RETRY_SPLIT * comp.split_tried {
+                comp.split_tried = comp.slow.count;
+                if let Some(split) = find_split(self.family, &self.comps, view, k) {
+                    self.apply_split(split.k, split.children);
+                    view.evaluate(&self.comps);
+                }
             }
             k += 1;
         }

@@ -49,7 +49,7 @@ pub(in crate::engine) fn warm_start<F: Family>(
         .collect();
     let options = EmOptions {
         max_iterations: 30,
-        tolerance: 1e-5,
+        tolerance: 1e-4,
         penalty_cap: PENALTY_CAP,
         drop_below: (delta * total).max(1.5),
     };
