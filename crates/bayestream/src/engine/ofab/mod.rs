@@ -223,7 +223,7 @@ impl<F: Family> Learner for Ofab<F> {
         if let Some(bad) = self.comps.iter().find(|c| !c.is_sound(n_columns)) {
             return Err(format!("component {} is inconsistent", bad.id));
         }
-        if !self.comps.is_empty() && (self.frame.is_none() || !(self.total_mass() > 0.0)) {
+        if !self.comps.is_empty() && (self.frame.is_none() || self.total_mass().is_nan() || self.total_mass() <= 0.0) {
             return Err("its components have no frame or no mass".into());
         }
         if self.ring_from > self.n_seen || self.regime_start > self.n_seen {

@@ -105,8 +105,8 @@ pub(in crate::engine) fn shrink<F: Family>(
                 apply(family, comps, view, &mut costs, what);
                 done.push(what);
             }
-            Some(_) => {
-                let path = paying_path(family, comps, view, &costs, fraction);
+            Some((gain, _)) => {
+                let path = paying_path(family, comps, view, &costs, fraction, gain);
                 if path.is_empty() {
                     return done;
                 }
@@ -122,9 +122,19 @@ pub(in crate::engine) fn shrink<F: Family>(
 
 /// Moves that pay only together: a long cluster cut into slices loses a little with each merge of two slices and gains
 /// much when it is whole. Follows the best moves downhill for a while and keeps the way to the best point.
-fn paying_path<F: Family>(family: F, comps: &[Comp], view: &View, costs: &PairCosts, fraction: f64) -> Vec<Move> {
+fn paying_path<F: Family>(
+    family: F,
+    comps: &[Comp],
+    view: &View,
+    costs: &PairCosts,
+    fraction: f64,
+    first_gain: f64,
+) -> Vec<Move> {
+    let depth = DEEPEST_LOSS + DEEPEST_LOSS_PER_ROW * effective_rows(comps, view);
+    if first_gain < -depth {
+        return Vec::new();
+    }
     let (mut comps, mut view, mut costs) = (comps.to_vec(), view.clone(), costs.clone());
-    let depth = DEEPEST_LOSS + DEEPEST_LOSS_PER_ROW * effective_rows(&comps, &view);
     let (mut total, mut best, mut n_best) = (0.0, 0.0, 0);
     let mut path = Vec::new();
     while let Some((gain, what)) = best_move(family, &comps, &mut view, &costs, fraction, PAIRS_ON_PATH) {

@@ -224,7 +224,8 @@ fn directions(comp: &Comp, rows: &Rows, fobi: &[Vec<f64>], d: usize) -> Vec<Vec<
     let mut ranked: Vec<(f64, Vec<f64>)> = found.into_iter().map(|v| (non_gaussianity(&v, rows, d), v)).collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
     ranked.truncate(DIRECTIONS_KEPT);
-    ranked.into_iter().map(|(_, v)| v).collect()
+    // To second order a fit along a direction gains half its non-Gaussianity per row.
+    ranked.into_iter().filter(|(g, _)| 0.5 * rows.mass * g >= SCREEN).map(|(_, v)| v).collect()
 }
 
 fn unit(v: &mut [f64]) {

@@ -7,7 +7,7 @@ use super::split::find_split;
 use super::step::FULL_OVERLAP;
 use super::view::View;
 use super::warm::warm_start;
-use super::{LARGEST_BUFFER, Ofab};
+use super::{BASE_BUFFER, LARGEST_BUFFER, Ofab};
 use crate::data::Frame;
 use crate::engine::parts::{EmOptions, PENALTY_CAP, Part, em};
 use crate::family::Family;
@@ -41,13 +41,18 @@ const SAME_COMPONENT: f64 = 4.0;
 impl<F: Family> Ofab<F> {
     /// Ring rows of the present regime, ready for judging moves.
     pub(super) fn view(&self) -> Option<View> {
+        self.view_of(usize::MAX)
+    }
+
+    /// The same of no more than the latest `most` rows.
+    fn view_of(&self, most: usize) -> Option<View> {
         let frame = self.frame.as_ref()?;
-        let n = (self.n_seen - self.ring_from) as usize;
+        let n = ((self.n_seen - self.ring_from) as usize).min(most);
         let (rows, weights) = self.ring.recent(n);
         let has_weight = weights.iter().any(|w| *w > 0.0);
         has_weight.then(|| {
             let mut view = View::new(frame, &rows, weights, &self.comps, self.key());
-            view.complete = self.regime_start > 0 && n <= self.ring.len();
+            view.complete = self.regime_start > 0 && n <= self.ring.len() && n < most;
             view
         })
     }
@@ -191,7 +196,7 @@ impl<F: Family> Ofab<F> {
 
     /// Shrinks, refits and splits, judged on the ring.
     pub(super) fn structure(&mut self) {
-        if let Some(mut view) = self.view() {
+        if let Some(mut view) = self.view_of(self.rows_needed()) {
             self.reorganise(&mut view);
             let rows_per_parameter = view.total / (self.comps.len() as f64 * self.family.most_free(self.n_columns));
             if self.n_seen >= self.next_polish {
@@ -204,6 +209,16 @@ impl<F: Family> Ofab<F> {
         }
         self.grow_buffer();
         self.schedule_structure();
+    }
+
+    /// Rows that a look at the structure takes: all there are while components overlap, else what their number asks.
+    fn rows_needed(&self) -> usize {
+        let shared: f64 = self.comps.iter().map(|c| c.mass * c.overlap).sum();
+        if shared > OVERLAPPING * self.total_mass() {
+            return usize::MAX;
+        }
+        let n_free: f64 = self.comps.iter().map(|c| c.gauss.n_free()).sum();
+        BASE_BUFFER.max((ROWS_PER_PARAMETER * n_free) as usize)
     }
 
     pub(super) fn schedule_structure(&mut self) {

@@ -59,9 +59,11 @@ impl Tempo {
 
     /// How many fresh draws a row is worth, at most one; none while too few rows have told.
     pub fn row_worth(&self) -> f64 {
-        let mut sorted = self.worth.clone();
-        sorted.sort_by(f64::total_cmp);
-        if sorted.len() < KEPT - 1 { 0.0 } else { sorted[(sorted.len() - 1) / 2] }
+        match self.worth[..] {
+            [a, b] => a.min(b),
+            [a, b, c] => a.min(b).max(a.max(b).min(c)),
+            _ => 0.0,
+        }
     }
 
     pub fn is_sound(&self) -> bool {
