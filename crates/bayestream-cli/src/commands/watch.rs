@@ -93,6 +93,10 @@ pub fn run(args: WatchArgs) -> Result<(), Failure> {
 
 fn begin(args: &WatchArgs) -> Result<(Option<Model>, Config), Failure> {
     let config = args.kind.config()?;
+    if !config.kind.info().streaming {
+        let text = format!("{} is a batch kind: it would fit all rows anew for every row", config.kind);
+        return Err(Failure::Usage(format!("{text}; watch with `-m gmm` or `-m mppca`, or fit once and `score`")));
+    }
     let Some(path) = &args.model else {
         return Ok((None, config));
     };

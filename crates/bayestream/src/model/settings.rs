@@ -42,7 +42,7 @@ pub struct Settings {
     pub start_components: usize,
     /// Most components the master model may hold.
     pub max_components: usize,
-    /// Rows kept for structure moves; `None` grows it with the model, up to 16,384.
+    /// Rows kept for structure moves; `None` grows it with the model, up to 16,000.
     pub buffer: Option<usize>,
     /// What the learner's frame divides by.
     pub scale: ScaleChoice,

@@ -15,10 +15,11 @@ impl<F: Family> Ofab<F> {
         if self.comps.is_empty() {
             return self.provisional().map_or_else(Vec::new, |learner| learner.export(delta));
         }
-        let total = self.total_mass();
-        let counts = |c: &Comp| c.graduated && c.mass / total >= delta;
-        let heaviest = self.comps.iter().map(|c| c.mass).fold(0.0, f64::max);
-        let mut copy: Vec<Comp> = self.comps.iter().filter(|c| counts(c) || c.mass >= heaviest).cloned().collect();
+        let heaviest = |comps: &[Comp]| comps.iter().map(|c| c.mass).fold(0.0, f64::max);
+        let spared = heaviest(&self.comps);
+        let trace = delta.min(self.settings.delta) * self.total_mass();
+        let counts = |c: &&Comp| (c.graduated && c.mass >= trace) || c.mass >= spared;
+        let mut copy: Vec<Comp> = self.comps.iter().filter(counts).cloned().collect();
         let mut scratch = GaussScratch::default();
         for comp in &mut copy {
             comp.fast = comp.slow.clone();
@@ -28,6 +29,9 @@ impl<F: Family> Ofab<F> {
             view.evaluate(&copy);
             shrink(self.family, &mut copy, &mut view, 1.0);
         }
+        // A larger threshold only now: rows left without a component would speak for merging others into a wide one.
+        let least = (delta * copy.iter().map(|c| c.mass).sum::<f64>()).min(heaviest(&copy));
+        copy.retain(|c| c.mass >= least); // [OFAB] (13)
         self.components(&copy)
     }
 

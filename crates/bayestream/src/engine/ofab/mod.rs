@@ -1,7 +1,7 @@
 //! Online FAB mixtures: one pass, bounded memory, the number of components found on the way.
 //!
 //! The model: p(x) = Σ_k α_k N(x | μ_k, Σ_k), with Σ_k full or of PPCA form; the posterior of K is taken to be the
-//! factorised information criterion, FIC [OFAB] (3).
+//! factorised information criterion, FIC \[OFAB\] (3).
 //! The loop, per batch: E-step tilted by −D_k/2c_k; births at rows nobody explains, before the M-step; additive
 //! M-step on two statistics; deaths; from time to time merges, deletions and splits judged on a ring of recent rows.
 //! A snapshot is a copy of the slow statistics, shrunk by FIC; the master keeps its redundancy.

@@ -33,7 +33,7 @@ const FRESH_FRACTION: f64 = 0.5;
 const ROWS_PER_PARAMETER: f64 = 2.0;
 /// Rounds of EM, with a look at the structure between them.
 const SETTLING_ROUNDS: usize = 2;
-/// Growth of a component after which a split is looked for again.
+/// Growth of a component after which a split is looked for again in a first regime; after a change haste pays.
 const RETRY_SPLIT: f64 = 1.7;
 /// A chance to match two components: squared distance per column between old and new mean.
 const SAME_COMPONENT: f64 = 4.0;
@@ -267,12 +267,13 @@ impl<F: Family> Ofab<F> {
     }
 
     fn split(&mut self, view: &mut View) {
+        let retry = if self.regime_start > 0 { 1.0 } else { RETRY_SPLIT };
         let mut k = 0;
         while k < self.comps.len() {
             let room = self.comps.len() < self.settings.max_components;
             let comp = &mut self.comps[k];
             // The same rows give the same answer: wait until there are many new ones.
-            if room && comp.graduated && comp.slow.count >= RETRY_SPLIT * comp.split_tried {
+            if room && comp.graduated && comp.slow.count >= retry * comp.split_tried {
                 comp.split_tried = comp.slow.count;
                 if let Some(split) = find_split(self.family, &self.comps, view, k) {
                     self.apply_split(split.k, split.children);

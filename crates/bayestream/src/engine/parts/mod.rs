@@ -14,7 +14,7 @@ pub use scores::ScoreTrack;
 pub const PENALTY_CAP: f64 = 0.5;
 
 /// The FAB penalty of a component in the E-step.
-/// Deviates: [OFAB] (16) has no cap; see `papers/ofab.md`, deviation "penalty cap".
+/// Deviates: \[OFAB\] (16) has no cap; see `papers/ofab.md`, deviation "penalty cap".
 pub fn penalty(n_free: f64, count: f64, cap: f64) -> f64 {
     (n_free / (2.0 * count.max(f64::MIN_POSITIVE))).min(cap) // [OFAB] (16)
 }
