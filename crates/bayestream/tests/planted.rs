@@ -124,6 +124,23 @@ fn rows_sorted_by_cluster_keep_every_cluster_without_drift_detection() {
     assert!(found.mean <= 2.0 * limit, "{found:?}, limit {limit}");
 }
 
+/// Ten clusters, some near others: a ring that holds one of them must not decide over those it has forgotten.
+#[test]
+fn rows_sorted_by_cluster_keep_clusters_that_lie_close() {
+    let n = 30_000;
+    for seed in [20_027, 20_028] {
+        let truth = ofab_truth(10, 3, Covariance::Aat, seed);
+        let (rows, _) = truth.sample_sorted(n, seed);
+        let mut model = model(Kind::GmmOfab, 3, seed, Settings { drift: false, ..Settings::default() });
+        feed(&mut model, &rows, 50);
+        let snapshot = model.snapshot();
+        assert!((8..=12).contains(&snapshot.k_realized()), "seed {seed}: {} components", snapshot.k_realized());
+        let limit = truth.n_free() / (2 * n) as f64;
+        let found = kl_divergence(&truth, &snapshot, 50_000, seed);
+        assert!(found.mean <= 5.0 * limit, "seed {seed}: {found:?}, limit {limit}");
+    }
+}
+
 #[test]
 fn far_outliers_after_the_warm_up_do_not_move_the_clusters() {
     let truth = ofab_truth(5, 3, Covariance::Aat, 20_027);

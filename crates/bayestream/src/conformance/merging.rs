@@ -50,7 +50,7 @@ pub(super) fn commutes(subject: &Subject) -> Result<(), String> {
 }
 
 /// Nats per row that a merged model may lose or gain.
-const LOSS: f64 = 0.01;
+const LOSS: f64 = 0.003;
 
 fn ensure_as_good(subject: &Subject, k: usize, d: usize, seed: u64) -> Result<(), String> {
     // Kinds that cannot be merged say so before anything is learnt.

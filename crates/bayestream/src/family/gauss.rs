@@ -1,7 +1,7 @@
 //! A Gaussian ready for the kernels: mean, inverse Cholesky factor, log-determinant.
 
 use super::{Family, Moments};
-use crate::num::{self, LN_2PI, Lanes, Whitener};
+use crate::num::{self, LN_2PI, Lanes, Rng, Whitener};
 use serde::{Deserialize, Serialize};
 
 /// Smallest variance of a component in the learner's frame, where columns have unit spread: a thousandth of a
@@ -184,6 +184,21 @@ impl Gauss {
         }
     }
 
+    /// Draws `n` rows in opposite pairs, so that their mean is right however few they are.
+    pub fn draw(&self, n: usize, rng: &mut Rng, rows: &mut Vec<f64>) {
+        let d = self.mean.len();
+        let mut step = vec![0.0; d];
+        for i in 0..n {
+            if i % 2 == 0 {
+                step.iter_mut().for_each(|z| *z = rng.normal());
+                num::solve_lower(self.whiten(), d, &mut step);
+            } else {
+                step.iter_mut().for_each(|z| *z = -*z);
+            }
+            rows.extend(self.mean.iter().zip(&step).map(|(m, z)| m + z));
+        }
+    }
+
     /// The covariance, row-major.
     pub fn covariance(&self) -> Vec<f64> {
         let d = self.mean.len();
@@ -249,6 +264,25 @@ mod tests {
         for bad in [f64::INFINITY, f64::NAN, 0.0, -1.0] {
             let gauss = Gauss::with_covariance(&[0.5, -0.5], &[bad, 0.3, 0.3, 2.0]);
             assert!(gauss.is_sound(2), "{bad}: {gauss:?}");
+        }
+    }
+
+    #[test]
+    fn drawn_rows_have_the_mean_and_the_covariance() {
+        let (mean, covariance) = ([3.0, -1.0], [2.0, 0.9, 0.9, 0.5]);
+        let gauss = Gauss::with_covariance(&mean, &covariance);
+        let mut rows = Vec::new();
+        let n = 20_000;
+        gauss.draw(n, &mut num::stream(5, 6, 7), &mut rows);
+        for j in 0..2 {
+            let average = rows.iter().skip(j).step_by(2).sum::<f64>() / n as f64;
+            assert!((average - mean[j]).abs() < 1e-9, "column {j}: {average}");
+            for i in 0..2 {
+                let product: f64 = rows.chunks(2).map(|r| (r[i] - mean[i]) * (r[j] - mean[j])).sum::<f64>() / n as f64;
+                // Five standard errors of n/2 independent products.
+                let error = 5.0 * (2.0 * covariance[3 * i] * covariance[3 * j] / (n as f64 / 2.0)).sqrt();
+                assert!((product - covariance[2 * i + j]).abs() < error, "({i}, {j}): {product}");
+            }
         }
     }
 }

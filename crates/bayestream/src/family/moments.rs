@@ -46,6 +46,16 @@ impl Moments {
         self.count = total;
     }
 
+    /// What is left when another's rows are taken out; `None` when that is less than a row.
+    pub fn without(&self, other: &Moments) -> Option<Moments> {
+        let mut left = self.clone();
+        if self.count - other.count < 1.0 {
+            return None;
+        }
+        left.add_scaled(-1.0, other);
+        Some(left)
+    }
+
     /// Adds raw sums about the present mean: `weight` rows, `sum` = Σ w(x−mean), `scatter` = Σ w(x−mean)(x−mean)'
     /// (lower triangle), after forgetting a share of what is there.
     pub fn absorb(&mut self, keep: f64, weight: f64, sum: &[f64], scatter: &[f64]) {
@@ -139,6 +149,25 @@ mod tests {
             let mut right = ma.mapped(&f, &o);
             right.add_scaled(1.0, &mb.mapped(&f, &o));
             prop_assert!(close(&left.mapped(&f, &o), &right));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn taking_rows_out_undoes_adding_them(first in rows(), second in rows()) {
+            let (a, b) = (of_rows(&first), of_rows(&second));
+            let mut both = a.clone();
+            both.add_scaled(1.0, &b);
+            let left = both.without(&b).expect("a row or more is left");
+            let tolerance = 1e-6;
+            prop_assert!((left.count - a.count).abs() <= tolerance);
+            for (x, y) in left.mean.iter().zip(&a.mean) {
+                prop_assert!((x - y).abs() <= tolerance, "{left:?} {a:?}");
+            }
+            for (x, y) in left.covariance.iter().zip(&a.covariance) {
+                prop_assert!((x - y).abs() <= 1e-6 * (1.0 + 1e4), "{left:?} {a:?}");
+            }
+            prop_assert!(b.without(&both).is_none());
         }
     }
 }

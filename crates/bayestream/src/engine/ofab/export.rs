@@ -27,6 +27,9 @@ impl<F: Family> Ofab<F> {
         }
         if let Some(mut view) = self.view() {
             view.evaluate(&copy);
+            if self.recall(&copy, &mut view) {
+                view.evaluate(&copy);
+            }
             shrink(self.family, &mut copy, &mut view, 1.0);
         }
         // A larger threshold only now: rows left without a component would speak for merging others into a wide one.

@@ -1,7 +1,8 @@
-//! Learners of disjoint shards of one stream, combined: statistics add, then the union shrinks by the full criterion.
+//! Learners of disjoint shards of one stream, combined: statistics add, and components that are one by the full
+//! criterion are joined.
 
 use super::component::Comp;
-use super::shrink::shrink;
+use super::shrink::join_alike;
 use super::tempo::Tempo;
 use super::watch::MeanWatch;
 use super::{Learner, Ofab};
@@ -77,7 +78,7 @@ impl<F: Family> Ofab<F> {
         }
         if let Some(mut view) = merged.view() {
             view.evaluate(&merged.comps);
-            shrink(merged.family, &mut merged.comps, &mut view, 1.0);
+            join_alike(merged.family, &mut merged.comps, &mut view);
         }
         merged.schedule_structure();
         merged

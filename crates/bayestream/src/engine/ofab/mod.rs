@@ -12,6 +12,7 @@
 mod component;
 mod export;
 mod merge;
+mod recall;
 mod refine;
 mod shrink;
 mod split;

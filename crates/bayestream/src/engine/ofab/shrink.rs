@@ -120,6 +120,17 @@ pub(in crate::engine) fn shrink<F: Family>(
     }
 }
 
+/// Merges while that raises the criterion. Nothing is deleted: all that components know lives on in others.
+pub(super) fn join_alike<F: Family>(family: F, comps: &mut Vec<Comp>, view: &mut View) {
+    let mut costs = PairCosts::new(family, comps);
+    while let Some((gain, what)) = best_move(family, comps, view, &costs, 1.0, PAIRS_ON_PATH) {
+        if gain <= 0.0 {
+            return;
+        }
+        apply(family, comps, view, &mut costs, what);
+    }
+}
+
 /// Moves that pay only together: a long cluster cut into slices loses a little with each merge of two slices and gains
 /// much when it is whole. Follows the best moves downhill for a while and keeps the way to the best point.
 fn paying_path<F: Family>(

@@ -74,6 +74,9 @@ pub(super) fn find_split<F: Family>(family: F, comps: &[Comp], view: &View, k: u
         let gains = held_out_gains(family, view, &folds, &children, pull);
         let n = gains.len() as f64;
         let gain: f64 = gains.iter().sum();
+        if gain <= 0.0 {
+            continue;
+        }
         let spread = (gains.iter().map(|g| (g - gain / n).powi(2)).sum::<f64>() / n).sqrt();
         let sure = gain - 2.0 * spread * n.sqrt();
         if best.as_ref().is_none_or(|(g, _, _)| sure > *g) {
@@ -161,6 +164,10 @@ fn held_out_gains<F: Family>(
             let terms: Vec<f64> = log_density.iter().map(|l| l[r]).chain([judge.rest[r]]).collect();
             gains.push(judge.weights[r] * (num::log_sum_exp(&terms) - view.log_p()[i]));
         }
+        // One half that gains nothing is answer enough.
+        if gains.iter().sum::<f64>() <= 0.0 {
+            break;
+        }
     }
     gains
 }
@@ -172,9 +179,12 @@ fn starts<F: Family>(family: F, comp: &Comp, view: &View, rows: &Rows, d: usize)
     if let Some(start) = one_dimensional(family, comp, rows, &fobi, d) {
         found.push(start);
     }
-    let fourth: f64 = rows.q.iter().zip(rows.z.chunks_exact(d)).map(|(q, z)| q * norm2(z).powi(2)).sum();
+    // Mardia's kurtosis, relative to the rows' own spread: new rows lie further out than those a component was made of.
+    let moment = |power| rows.q.iter().zip(rows.z.chunks_exact(d)).map(|(q, z)| q * norm2(z).powi(power)).sum::<f64>();
     let df = d as f64;
-    let mardia = (fourth / rows.mass - df * (df + 2.0)) / (8.0 * df * (df + 2.0) / rows.mass).sqrt();
+    let spread = moment(1) / rows.mass / df;
+    let kurtosis = moment(2) / rows.mass / (spread * spread).max(f64::MIN_POSITIVE);
+    let mardia = (kurtosis - df * (df + 2.0)) / (8.0 * df * (df + 2.0) / rows.mass).sqrt();
     if mardia > MARDIA && rows.mass > 2.0 * df {
         found.extend(labelled_starts(family, comp, view, rows, &fobi, d));
     }

@@ -29,6 +29,8 @@ const OVERLAPPING: f64 = 0.02;
 /// Most components of a fresh start in a later refit, and the share of the FIC penalty that it must pay for.
 const MOST_FRESH: usize = 100;
 const FRESH_FRACTION: f64 = 0.5;
+/// Share of the rows since its birth that a component must have to be one that takes over.
+const HEAVY: f64 = 0.25;
 /// Rows the ring should hold per free parameter of the model.
 const ROWS_PER_PARAMETER: f64 = 2.0;
 /// Rounds of EM, with a look at the structure between them.
@@ -57,7 +59,7 @@ impl<F: Family> Ofab<F> {
         })
     }
 
-    fn key(&self) -> (u64, u64, u64) {
+    pub(super) fn key(&self) -> (u64, u64, u64) {
         (self.seed, u64::from(self.shard), self.n_seen)
     }
 
@@ -138,21 +140,33 @@ impl<F: Family> Ofab<F> {
         let Some(mut view) = self.view() else { return };
         let kept_fit = self.fit_all(&mut view, 20);
         self.reorganise(&mut view);
-        if !self.is_settled(&view) {
-            let (seed, shard, step) = self.key();
-            let mut rng = num::stream(seed, shard ^ WARM_STREAM, step);
-            let start = start_components.min(self.settings.max_components);
-            let (fresh, fresh_fit) =
-                warm_start(self.family, &mut view.block, &view.weights, start, self.settings.delta, &mut rng);
-            let price = |n_free: f64, count: f64| fraction * n_free / 2.0 * count.max(1.0).ln();
-            let kept_price: f64 = self.comps.iter().map(|c| price(c.gauss.n_free(), c.fast.count)).sum();
-            let fresh_price: f64 = fresh.iter().map(|p| price(p.gauss.n_free(), p.moments.count)).sum();
-            if fresh_fit - fresh_price > kept_fit - kept_price {
-                self.replace_all(fresh, view.total);
-                self.reorganise(&mut view);
-            }
+        if self.is_settled(&view) {
+            return self.settle_on(&mut view, max_iterations, SETTLING_ROUNDS, true);
         }
-        self.settle_on(&mut view, max_iterations);
+        // The first refit leaves a dear fresh start to the next one, which has twice the rows to judge it by.
+        if self.next_refit == 0 && self.may_refit_again() {
+            return self.settle_on(&mut view, 20, 1, false);
+        }
+        let (seed, shard, step) = self.key();
+        let mut rng = num::stream(seed, shard ^ WARM_STREAM, step);
+        let start = start_components.min(self.settings.max_components);
+        let (fresh, fresh_fit) =
+            warm_start(self.family, &mut view.block, &view.weights, start, self.settings.delta, &mut rng);
+        let price = |n_free: f64, count: f64| fraction * n_free / 2.0 * count.max(1.0).ln();
+        let kept_price: f64 = self.comps.iter().map(|c| price(c.gauss.n_free(), c.fast.count)).sum();
+        let fresh_price: f64 = fresh.iter().map(|p| price(p.gauss.n_free(), p.moments.count)).sum();
+        let is_better = fresh_fit - fresh_price > kept_fit - kept_price;
+        if is_better {
+            self.replace_all(fresh, view.total);
+            self.reorganise(&mut view);
+        }
+        self.settle_on(&mut view, max_iterations, SETTLING_ROUNDS, !is_better);
+    }
+
+    /// True while the ring can still be made to hold every row of the next refit.
+    fn may_refit_again(&self) -> bool {
+        let n = self.n_seen as usize;
+        self.settings.buffer.is_none() && n <= self.ring.len() && 2 * n <= LARGEST_BUFFER
     }
 
     /// EM for all components on the view's rows, which then are all they know. Returns the log-likelihood.
@@ -173,18 +187,18 @@ impl<F: Family> Ofab<F> {
     }
 
     /// Rounds of EM on all rows and of reorganising; then plans the next refit, if one is worth while.
-    fn settle_on(&mut self, view: &mut View, max_iterations: usize) {
-        for round in 0..SETTLING_ROUNDS {
+    fn settle_on(&mut self, view: &mut View, max_iterations: usize, rounds: usize, is_best: bool) {
+        for round in 0..rounds {
             self.fit_all(view, max_iterations);
-            if round + 1 < SETTLING_ROUNDS {
+            if round + 1 < rounds {
                 self.reorganise(view);
             }
         }
         self.comps.iter_mut().for_each(|c| c.overlap = FULL_OVERLAP);
         view.evaluate(&self.comps);
         let twice = 2 * self.n_seen as usize;
-        let whole = self.n_seen as usize <= self.ring.len();
-        if self.settings.buffer.is_none() && whole && twice <= LARGEST_BUFFER && !self.is_settled(view) {
+        let settled = self.is_settled(view) || (is_best && view.overlap() <= OVERLAPPING);
+        if self.may_refit_again() && !settled {
             self.ring.grow(twice);
             self.next_refit = twice as u64;
         } else if self.n_seen >= self.milestones()[2] {
@@ -197,10 +211,12 @@ impl<F: Family> Ofab<F> {
     /// Shrinks, refits and splits, judged on the ring.
     pub(super) fn structure(&mut self) {
         if let Some(mut view) = self.view_of(self.rows_needed()) {
+            view.evaluate(&self.comps);
+            self.recall(&self.comps, &mut view);
             self.reorganise(&mut view);
             let rows_per_parameter = view.total / (self.comps.len() as f64 * self.family.most_free(self.n_columns));
             if self.n_seen >= self.next_polish {
-                if rows_per_parameter >= POLISH_ROWS {
+                if rows_per_parameter >= POLISH_ROWS && !view.recalled {
                     polish(self.family, &mut self.comps, &mut view);
                 }
                 self.next_polish =
@@ -224,8 +240,21 @@ impl<F: Family> Ofab<F> {
     pub(super) fn schedule_structure(&mut self) {
         let age = (self.n_seen - self.regime_start) as f64;
         let growth = if age > LATE { LATE_GROWTH } else { GROWTH };
-        let interval = ((growth - 1.0) * age) as u64;
+        let mut interval = ((growth - 1.0) * age) as u64;
+        if let Some(born) = self.newest_heavy() {
+            interval = interval.min((self.n_seen - born) / 2);
+        }
         self.next_structure = self.n_seen + interval.max(self.least_interval());
+    }
+
+    /// When the newest of the components that take much of the stream was born: when rows arrive sorted, its rows and
+    /// those of its fragments must be looked at while the ring holds them. A learner that follows drift has other means.
+    pub(super) fn newest_heavy(&self) -> Option<u64> {
+        if self.settings.drift {
+            return None;
+        }
+        let is_heavy = |c: &&Comp| c.graduated && c.hits >= HEAVY * (self.n_seen - c.born) as f64;
+        self.comps.iter().filter(is_heavy).map(|c| c.born).max()
     }
 
     /// A larger model needs more rows to be judged on.
@@ -241,7 +270,7 @@ impl<F: Family> Ofab<F> {
         view.evaluate(&self.comps);
         self.shrink(view);
         let rows_per_parameter = view.total / (self.comps.len() as f64 * self.family.most_free(self.n_columns));
-        if rows_per_parameter >= DELETE_ROWS {
+        if rows_per_parameter >= DELETE_ROWS && !view.recalled {
             for (lost, heir) in delete_and_refit(self.family, &mut self.comps, view, MASTER_FRACTION) {
                 let into = self.comps.get(heir).map_or(lost.id, |c| c.id);
                 self.log(lost.id, Happening::Merged { into });

@@ -36,7 +36,8 @@ impl<F: Family> Ofab<F> {
 
     /// A birth is a change too: structure is looked at soon, once the newcomer has rows.
     pub(super) fn after_birth(&mut self) {
-        if self.settings.drift && self.regime_start > 0 {
+        let takes_over = self.newest_heavy().is_some_and(|born| self.n_seen - born <= self.probation());
+        if takes_over || (self.settings.drift && self.regime_start > 0) {
             self.next_structure = self.next_structure.min(self.n_seen + 2 * self.least_interval());
         }
     }

@@ -17,6 +17,8 @@ pub(in crate::engine) struct View {
     pub distinct: f64,
     /// True when these are all rows of the present regime: a component without rows here has none at all.
     pub complete: bool,
+    /// True when rows were drawn for what the ring does not hold: good enough to judge by, not to learn from.
+    pub recalled: bool,
     /// Two halves for cross-validation; equal rows share a half.
     pub fold: Vec<bool>,
     /// Log-densities, component-major, without mixing weights.
@@ -42,12 +44,24 @@ impl View {
             total: weights.iter().sum(),
             distinct: sorted.len() as f64 / hashes.len().max(1) as f64,
             complete: false,
+            recalled: false,
             fold: hashes.iter().map(|h| h & 1 == 1).collect(),
             block,
             weights,
             density: Vec::new(),
             posterior: Posterior::default(),
         }
+    }
+
+    /// Replaces the rows (in the frame, without holes) by others that begin with them.
+    pub fn extend(&mut self, rows: &[f64], weights: Vec<f64>) {
+        let d = self.block.n_columns();
+        let known = self.fold.len();
+        self.fold.extend(rows.chunks_exact(d).skip(known).map(|row| row_hash(row) & 1 == 1));
+        self.block.load(rows, d);
+        self.total = weights.iter().sum();
+        self.weights = weights;
+        self.recalled = true;
     }
 
     pub fn n_rows(&self) -> usize {
