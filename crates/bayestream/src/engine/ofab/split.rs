@@ -7,7 +7,7 @@ use super::component::Comp;
 use super::view::View;
 use crate::engine::parts::{EmOptions, Gather, Part, Pull, em};
 use crate::family::{Family, Gauss, Moments};
-use crate::num;
+use crate::num::{self, Lanes};
 use crate::structure::RowBlock;
 
 /// Two children that replace a component.
@@ -179,11 +179,11 @@ fn starts<F: Family>(family: F, comp: &Comp, view: &View, rows: &Rows, d: usize)
     if let Some(start) = one_dimensional(family, comp, rows, &fobi, d) {
         found.push(start);
     }
-    // Mardia's kurtosis, relative to the rows' own spread: new rows lie further out than those a component was made of.
-    let moment = |power| rows.q.iter().zip(rows.z.chunks_exact(d)).map(|(q, z)| q * norm2(z).powi(power)).sum::<f64>();
+    // Mardia's kurtosis; rows that a component was not made of lie further out, by the uncertainty of its covariance.
+    let fourth: f64 = rows.q.iter().zip(rows.z.chunks_exact(d)).map(|(q, z)| q * norm2(z).powi(2)).sum();
     let df = d as f64;
-    let spread = moment(1) / rows.mass / df;
-    let kurtosis = moment(2) / rows.mass / (spread * spread).max(f64::MIN_POSITIVE);
+    let further_out = (comp.fast.count + 1.0) / (comp.fast.count - df - 2.0).max(1.0);
+    let kurtosis = fourth / rows.mass / (further_out * further_out);
     let mardia = (kurtosis - df * (df + 2.0)) / (8.0 * df * (df + 2.0) / rows.mass).sqrt();
     if mardia > MARDIA && rows.mass > 2.0 * df {
         found.extend(labelled_starts(family, comp, view, rows, &fobi, d));
@@ -197,15 +197,11 @@ fn norm2(z: &[f64]) -> f64 {
 
 /// Eigenvectors of Σ q |z|² z z' / n by decreasing eigenvalue: axes along which kurtosis is extreme.
 fn fobi_axes(rows: &Rows, d: usize) -> Vec<Vec<f64>> {
-    let mut m = vec![0.0; d * d];
-    for (q, z) in rows.q.iter().zip(rows.z.chunks_exact(d)) {
-        let w = q * norm2(z) / rows.mass;
-        for i in 0..d {
-            for j in 0..=i {
-                m[i * d + j] += w * z[i] * z[j];
-            }
-        }
-    }
+    let mut lanes = Lanes::new();
+    lanes.load(&rows.z, d);
+    let weights: Vec<f64> = rows.q.iter().zip(rows.z.chunks_exact(d)).map(|(q, z)| q * norm2(z) / rows.mass).collect();
+    let (mut sum, mut m) = (vec![0.0; d], vec![0.0; d * d]);
+    num::weighted_moments(&lanes, &weights, &vec![0.0; d], &mut sum, &mut m);
     let (mut values, mut vectors) = (vec![0.0; d], vec![0.0; d * d]);
     num::symmetric_eigen(&m, d, &mut values, &mut vectors);
     vectors.chunks_exact(d).map(<[f64]>::to_vec).collect()

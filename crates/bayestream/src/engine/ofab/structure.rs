@@ -33,6 +33,8 @@ const FRESH_FRACTION: f64 = 0.5;
 const HEAVY: f64 = 0.25;
 /// Rows the ring should hold per free parameter of the model.
 const ROWS_PER_PARAMETER: f64 = 2.0;
+/// Components that keep to themselves are never judged on more rows than this.
+const MOST_NEEDED: usize = 10_000;
 /// Rounds of EM, with a look at the structure between them.
 const SETTLING_ROUNDS: usize = 2;
 /// Growth of a component after which a split is looked for again in a first regime; after a change haste pays.
@@ -234,7 +236,7 @@ impl<F: Family> Ofab<F> {
             return usize::MAX;
         }
         let n_free: f64 = self.comps.iter().map(|c| c.gauss.n_free()).sum();
-        BASE_BUFFER.max((ROWS_PER_PARAMETER * n_free) as usize)
+        ((ROWS_PER_PARAMETER * n_free) as usize).clamp(BASE_BUFFER, MOST_NEEDED)
     }
 
     pub(super) fn schedule_structure(&mut self) {
