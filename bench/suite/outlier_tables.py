@@ -47,19 +47,19 @@ def targets(complete: BySet, holed: BySet, planted: ByPlanted, rates: Rates) -> 
         own = over_sets(complete, OURS, measure)
         best = max(peers, key=lambda name: over_sets(complete, name, measure))
         against = over_sets(complete, best, measure)
-        target(f"mean {measure.upper()} above every other", f"{own:.3f}, best other {against:.3f} ({best})", own > against)
+        target(f"mean {measure.upper()} above every other", f"{own:.4f}, best other {against:.4f} ({best})", own > against)
     shuttle = next(judged[OURS] for real, judged in complete.items() if real.name == "shuttle")
     for measure, wanted in (("roc", 0.99), ("pr", 0.95)):
         found = over_shuffles(shuttle, measure)
-        target(f"Shuttle {measure.upper()} at least {wanted}", f"{found:.3f}", found >= wanted)
+        target(f"Shuttle {measure.upper()} at least {wanted}", f"{found:.4f}", found >= wanted)
     for (n_columns, share), judged in planted.items():
         if share == 0.1:
             found = over_shuffles(judged[OURS], "roc")
-            target(f"planted cluster of 10 %, {n_columns} columns: ROC at least 0.95", f"{found:.3f}", found >= 0.95)
+            target(f"planted cluster of 10 %, {n_columns} columns: ROC at least 0.95", f"{found:.4f}", found >= 0.95)
     own_rate, forest_rate = mean_rates(rates)
     target(f"rows per CPU second above {FOREST.name}'s, mean over sets", f"{own_rate:,.0f} to {forest_rate:,.0f}", own_rate > forest_rate)
     fall = over_sets(complete, OURS, "roc") - over_sets(holed, OURS, "roc")
-    target(f"{MISSING_SHARE:.0%} of cells missing: mean ROC falls by less than 0.02", f"{fall:.3f}", fall < 0.02)
+    target(f"{percent(MISSING_SHARE)} of cells missing: mean ROC falls by less than 0.02", f"{fall:.4f}", fall < 0.02)
     return "## Targets\n\n" + report.table(["wanted", "found", "reached"], rows)
 
 
@@ -118,7 +118,7 @@ def latency(set_name: str, microseconds: dict[str, float]) -> str:
 def planted(judged: ByPlanted) -> str:
     names = list(next(iter(judged.values())))
     rows = [
-        [f"{n_columns}", f"{share:.1%}", *bold_best([over_shuffles(runs, "roc") for runs in by_method.values()])]
+        [f"{n_columns}", percent(share), *bold_best([over_shuffles(runs, "roc") for runs in by_method.values()])]
         for (n_columns, share), by_method in judged.items()
     ]
     note = (
@@ -142,7 +142,7 @@ def holes(complete: BySet, holed: BySet) -> str:
     head = ["set", *(cell for name in names for cell in (f"{name}: ROC, complete", "with holes", "change"))]
     reasons = "; ".join(f"{peer.name} ({peer.no_holes})" for peer in PEERS if peer.no_holes)
     note = (
-        f"The same streams with {MISSING_SHARE:.0%} of all cells missing at random; every row keeps at least one cell. HalfSpaceTrees "
+        f"The same streams with {percent(MISSING_SHARE)} of all cells missing at random; every row keeps at least one cell. HalfSpaceTrees "
         f"gets rows without those columns, which it knows to handle. Left out: {reasons}."
     )
     return f"## Missing cells\n\n{note}\n\n" + report.table(head, rows)
@@ -192,6 +192,10 @@ def mean_rates(rates: Rates) -> tuple[float, float]:
 def rate(judged: BySet, name: str) -> float:
     runs = [run for by_method in judged.values() for run in by_method[name]]
     return sum(run.n_rows for run in runs) / sum(run.cpu_seconds for run in runs)
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:g} %"
 
 
 def bold_best(values: Sequence[float]) -> list[str]:
