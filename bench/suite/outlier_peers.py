@@ -126,7 +126,6 @@ def loda_fixed_ranges(rows: Rows, seed: int) -> Scored:
     Bins that grow with the stream, as PySAD's do, lose the bulk in one bin once a far row has come.
     """
     n_projections, n_bins = 100, 20
-    rows = standardised(rows)
     n_columns = rows.shape[1]
     rng = np.random.default_rng(seed)
     projections = np.zeros((n_projections, n_columns))
@@ -168,7 +167,7 @@ def ranges(rows: Rows) -> tuple[Rows, Rows]:
 
 
 def standardised(rows: Rows) -> Rows:
-    """Columns in units of the mean and standard deviation of the first rows, for methods that weigh columns against each other."""
+    """Columns in units of the mean and standard deviation of the first rows, so that one ridge suits all."""
     first = rows[:FIRST_ROWS]
     spread = first.std(axis=0)
     return (rows - first.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
@@ -189,7 +188,7 @@ PEERS = (
     Peer(
         "LODA fixed ranges",
         "numpy",
-        "100 projections, 20 bins over the range of the first 250 rows, columns standardised by them",
+        "100 projections, 20 bins over the range of the first 250 rows",
         "a projection needs all columns",
         loda_fixed_ranges,
     ),

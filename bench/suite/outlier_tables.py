@@ -26,7 +26,7 @@ def introduction(n_rows: int) -> str:
         "one thread. Shuttle is read as usual for outliers: class 1 is ordinary, class 4 is left out, the others are outliers. http and "
         "smtp are in plain seconds and bytes, without logarithms. Everyone gets the columns as they are in the files, unless said below.\n\n"
         "Our settings were chosen with the labels of shuttle, smtp, mammography and cardio in view (`choosing`); http, cover, thyroid "
-        "and satimage-2 were left for reporting (`reporting`). Whether the others get standardised columns was decided on the "
+        "and satimage-2 were left for reporting (`reporting`). That the LODAs and xStream get plain and not standardised columns was decided on the "
         f"choosing half too, in their favour. Beside ours (`{OURS}`):\n\n{peers}\n\n"
         "The second LODA and the Gaussian are written here. Bins laid over the first rows serve LODA better than PySAD's, which grow "
         "until one of them holds the bulk, so both are shown. The limits of HalfSpaceTrees come from rows that are not counted; limits "
