@@ -145,6 +145,10 @@ def loda_fixed_ranges(rows: Rows, seed: int) -> Scored:
     return Scored(scores, time.process_time() - start)
 
 
+def loda_fixed_ranges_standardised(rows: Rows, seed: int) -> Scored:
+    return loda_fixed_ranges(standardised(rows), seed)
+
+
 def running_gaussian(rows: Rows, _seed: int) -> Scored:
     """Squared Mahalanobis distance from the mean of all rows so far; mean and scatter by rank-one updates."""
     rows = standardised(rows)
@@ -167,7 +171,7 @@ def ranges(rows: Rows) -> tuple[Rows, Rows]:
 
 
 def standardised(rows: Rows) -> Rows:
-    """Columns in units of the mean and standard deviation of the first rows, so that one ridge suits all."""
+    """Columns in units of the mean and standard deviation of the first rows, so that none outweighs the others."""
     first = rows[:FIRST_ROWS]
     spread = first.std(axis=0)
     return (rows - first.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
@@ -191,6 +195,13 @@ PEERS = (
         "100 projections, 20 bins over the range of the first 250 rows",
         "a projection needs all columns",
         loda_fixed_ranges,
+    ),
+    Peer(
+        "LODA fixed ranges standardised",
+        "numpy",
+        "100 projections, 20 bins over the range of the first 250 rows, columns standardised by them",
+        "a projection needs all columns",
+        loda_fixed_ranges_standardised,
     ),
     Peer(
         "xStream",
