@@ -5,7 +5,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from suite import growth, kernels, memory, real, rust, speed
+from suite import growth, kernels, memory, outliers, real, rust, speed
 
 BENCHMARKS = {
     "speed": speed.run,
@@ -13,6 +13,7 @@ BENCHMARKS = {
     "real": real.run,
     "memory": memory.run,
     "kernels": kernels.run,
+    "outliers": outliers.run,
 }
 
 
@@ -20,11 +21,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench/run", description=__doc__)
     parser.add_argument("names", nargs="+", choices=[*BENCHMARKS, "all"], metavar="NAME", help=", ".join([*BENCHMARKS, "all"]))
     parser.add_argument("--data", type=Path, default=rust.REPOSITORY.parent / "shared" / "data", help="folder of the data sets")
+    parser.add_argument("--rows", type=int, default=outliers.DEFAULT_ROWS, help="rows of a shuffle in `outliers`, at most")
     arguments = parser.parse_args()
     names = list(BENCHMARKS) if "all" in arguments.names else arguments.names
     with threadpool_limits(limits=1):
         for name in names:
-            BENCHMARKS[name](arguments.data.resolve())
+            limits = {"n_rows": arguments.rows} if name == "outliers" else {}
+            BENCHMARKS[name](arguments.data.resolve(), **limits)
 
 
 main()

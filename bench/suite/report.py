@@ -11,6 +11,7 @@ from pathlib import Path
 from suite.rust import REPOSITORY
 
 RESULTS = REPOSITORY / "bench" / "results"
+PACKAGES = ("numpy", "scikit-learn", "river")
 
 
 def answer(*command: str) -> str:
@@ -34,17 +35,17 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *rows])
 
 
-def publish(name: str, title: str, *parts: str) -> None:
+def publish(name: str, title: str, *parts: str, packages: Sequence[str] = PACKAGES) -> None:
     """Prints a report and writes it to bench/results."""
-    text = "\n\n".join([f"# {title}", f"`bench/run {name}`. {circumstances()}", *parts]) + "\n"
+    text = "\n\n".join([f"# {title}", f"`bench/run {name}`. {circumstances(packages)}", *parts]) + "\n"
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.md").write_text(text)
     print(text)
 
 
-def circumstances() -> str:
+def circumstances(names: Sequence[str]) -> str:
     """The machine, the versions, and how busy the machine was."""
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scikit-learn", "river"))
+    packages = ", ".join(f"{name} {version(name)}" for name in names)
     rustc = answer("rustc", "--version").split(" (")[0]
     load = os.getloadavg()[0]
     return (

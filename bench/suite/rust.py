@@ -11,11 +11,11 @@ ROWS = REPOSITORY / "bench" / "data"
 
 
 @cache
-def example() -> Path:
-    """Builds and gives the example `bench_fit`."""
-    build = ["cargo", "build", "--release", "--quiet", "-p", "bayestream-papers", "--example", "bench_fit"]
+def example(name: str) -> Path:
+    """Builds and gives an example of `bayestream-papers`."""
+    build = ["cargo", "build", "--release", "--quiet", "-p", "bayestream-papers", "--example", name]
     subprocess.run(build, cwd=REPOSITORY, check=True)
-    return target() / "release" / "examples" / "bench_fit"
+    return target() / "release" / "examples" / name
 
 
 @cache
@@ -35,7 +35,16 @@ def target() -> Path:
 
 def call(*arguments: object) -> dict[str, Any]:
     """Runs `bench_fit` and reads the line of JSON that it prints."""
-    command = [str(example()), *map(str, arguments)]
+    return answer_of("bench_fit", *arguments)
+
+
+def watch(rows: Path, scores: Path, batch: int) -> dict[str, Any]:
+    """Scores and then learns the rows of a file, batch by batch; the scores go to another file."""
+    return answer_of("bench_watch", rows, "--batch", batch, "--kind", "gmm", "--scores", scores)
+
+
+def answer_of(name: str, *arguments: object) -> dict[str, Any]:
+    command = [str(example(name)), *map(str, arguments)]
     answer = subprocess.run(command, check=True, stdout=subprocess.PIPE)
     return json.loads(answer.stdout)
 
