@@ -2,6 +2,7 @@
 
 use super::{Body, MergeError, Model};
 use crate::engine::ofab::Ofab;
+use crate::outlier::{Watch, WatchWork};
 
 impl Model {
     /// Combines models of disjoint shards of one stream. The order in which they are given does not matter, to the bit.
@@ -46,7 +47,8 @@ impl Model {
                 });
             }
         };
-        Ok(Model { config, body })
+        let watches: Vec<&Watch> = ordered.iter().filter_map(|m| m.watch.as_ref()).collect();
+        Ok(Model { config, body, watch: Watch::joined(&watches), work: WatchWork::default() })
     }
 
     fn check_mergeable(&self, other: &Model) -> Result<(), MergeError> {
