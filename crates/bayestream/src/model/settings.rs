@@ -46,9 +46,9 @@ pub struct Settings {
     pub buffer: Option<usize>,
     /// What the learner's frame divides by.
     pub scale: ScaleChoice,
-    /// Watching: share of the mass, heaviest components first, under which a row is normal.
+    /// Watching: share of the mass that looked normal, heaviest components first, under which a row is normal.
     pub established: f64,
-    /// Watching: rows that a component must stand for before rows like them are normal.
+    /// Watching: rows of its own that a new component must bring before it counts half.
     pub new_mode_rows: f64,
     /// Paper variant: offset of the step schedule.
     pub tau: f64,
@@ -72,7 +72,7 @@ impl Default for Settings {
             max_components: 200,
             buffer: None,
             scale: ScaleChoice::Auto,
-            established: 0.9,
+            established: 0.98,
             new_mode_rows: 50.0,
             tau: 1.0,
             kappa: 0.5,
@@ -220,7 +220,7 @@ pub const SETTINGS: [SettingInfo; 15] = [
     SettingInfo {
         name: "established",
         takes: "a share in (0, 1]",
-        help: "outliers: rows are normal that the heaviest components explain which hold this share of the mass",
+        help: "outliers: rows are normal under the heaviest components that hold this share of the mass that looked normal",
         batch: true,
         get: |s| s.established.to_string(),
         set: |s, t| put(&mut s.established, t, |v| *v > 0.0 && *v <= 1.0),
@@ -228,7 +228,7 @@ pub const SETTINGS: [SettingInfo; 15] = [
     SettingInfo {
         name: "new-mode-rows",
         takes: "a number of rows of at least 0",
-        help: "outliers: rows a new component must stand for before rows like them are normal",
+        help: "outliers: rows a new component must bring before it counts half among those under which rows are normal",
         batch: true,
         get: |s| s.new_mode_rows.to_string(),
         set: |s, t| put(&mut s.new_mode_rows, t, |v| *v >= 0.0 && v.is_finite()),

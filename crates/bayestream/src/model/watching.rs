@@ -25,8 +25,8 @@ impl Judge<'_> {
 }
 
 impl Model {
-    /// Says of each row of a batch how unusual it is, then learns from the batch, from unusual rows less. All rows of
-    /// the batch are judged before any is learnt from. All or nothing, as [`Model::update`].
+    /// Says of each row of a batch how unusual it is, then learns from the batch as [`Model::update`] does. All rows of
+    /// the batch are judged before any is learnt from. All or nothing, as an update is.
     pub fn watch(&mut self, batch: &Batch<'_>) -> Result<(Vec<Verdict>, StepReport), UpdateError> {
         let mut verdicts = Vec::with_capacity(batch.n_rows());
         let report = self.watch_into(batch, &mut verdicts)?;
@@ -48,7 +48,7 @@ impl Model {
         watch.judge(learner, batch.rows(), &mut work, out);
         let given = |i: usize| batch.weights().map_or(1.0, |w| w[i]);
         let weights: Vec<f64> = out.iter().enumerate().map(|(i, v)| v.weight * given(i)).collect();
-        let report = self.update(&batch.with_weights(&weights)?);
+        let report = self.update(batch);
         watch.learn(batch.rows(), &weights, &mut work);
         (self.watch, self.work) = (Some(watch), work);
         report

@@ -2,12 +2,14 @@
 
 mod columns;
 mod ranks;
+mod standing;
 mod tail;
 mod views;
 mod watch;
 
 pub use columns::Columns;
 pub use ranks::Ranks;
+pub use standing::Standings;
 pub use tail::Tail;
 pub use views::OneGaussian;
 pub use watch::{N_VIEWS, Verdict, Watch, WatchWork};

@@ -1,4 +1,4 @@
-//! Two plain views of a row beside the mixture: its distance from the centre of all rows, with and without correlations.
+//! Plain views of a row beside the mixture: how far it is from the centre of all rows.
 //!
 //! One Gaussian cannot learn an outlier cluster as a mode of its own, which is what a mixture is for.
 
@@ -12,9 +12,11 @@ const MEMORY: f64 = 50_000.0;
 /// The density is refreshed when this share of the count is new.
 const REFRESH: f64 = 0.02;
 /// Added to variances, as a share of themselves and at least: columns that follow from others stay distinct.
-const RIDGE: f64 = 1e-3;
+const RIDGE: f64 = 0.03;
 const LEAST_RIDGE: f64 = 1e-9;
 const LEAST_VARIANCE: f64 = 1e-8;
+/// Degrees of freedom of the long-tailed columns.
+const STUDENT_DOF: f64 = 3.0;
 /// Rows that a column's own standard scale counts for before rows come in.
 const PRIOR_ROWS: f64 = 1.0;
 
@@ -46,14 +48,14 @@ impl OneGaussian {
         OneGaussian { moments, gauss, stale: 0.0, work: Work::default() }
     }
 
-    /// Squared distances of the block's rows with correlations (first) and without (second). A missing cell adds
-    /// `typical` of each: rows with and without holes stay comparable.
+    /// Scores of the block's rows: squared distance with correlations and without, and Student's t over the columns.
+    /// A missing cell adds `typical` of each, so that rows with and without holes stay comparable.
     pub fn distances(
         &self,
         block: &mut RowBlock,
-        typical: (f64, f64),
+        typical: [f64; 3],
         scratch: &mut (Vec<f64>, Vec<f64>),
-        mut each: impl FnMut(usize, f64, f64),
+        mut each: impl FnMut(usize, [f64; 3]),
     ) {
         let d = block.n_columns();
         let stride = block.stride();
@@ -63,17 +65,27 @@ impl OneGaussian {
         block.log_density_and_missing(&self.gauss, 0.0, log_density, missing);
         for i in 0..block.n_rows() {
             let (mut diagonal, mut n_missing) = (0.0, 0.0);
+            // One logarithm serves many columns: a factor is at most 1e21.
+            let (mut student, mut product) = (0.0, 1.0_f64);
             for (j, u) in block.row(i).iter().enumerate() {
                 if u.is_nan() {
                     n_missing += 1.0;
-                } else {
-                    let off = u - self.moments.mean[j];
-                    diagonal += off * off / self.moments.covariance[j * d + j].max(LEAST_VARIANCE);
+                    continue;
+                }
+                let off = u - self.moments.mean[j];
+                let square = off * off / self.moments.covariance[j * d + j].max(LEAST_VARIANCE);
+                diagonal += square;
+                product *= 1.0 + square / STUDENT_DOF;
+                if product > 1e200 {
+                    student += product.ln();
+                    product = 1.0;
                 }
             }
+            student += product.ln();
             // Of a row with holes the sum is what a whole row would have whose missing cells add their mean, 1 each.
             let full = 2.0 * (self.gauss.log_norm() - log_density[i] - missing[i]) - n_missing;
-            each(i, full.max(0.0) + n_missing * typical.0, diagonal + n_missing * typical.1);
+            let scores = [full.max(0.0), diagonal, student];
+            each(i, std::array::from_fn(|v| scores[v] + n_missing * typical[v]));
         }
     }
 

@@ -1,18 +1,22 @@
-//! Score before learn: three views of a row, each ranked among recent rows, and what they say together.
+//! Score before learn: four views of a row, each ranked among recent rows, and what they say together.
 //!
-//! 1. **Established density** s₁ = −log Σ_{k∈E} w_k N_k(x): only components that carry the bulk of the mass, so that a
-//!    cluster of outliers does not make itself normal.
-//! 2. **One Gaussian** s₂ = (u−m)' C⁻¹ (u−m), of rows u with columns made comparable.
-//! 3. **Diagonal** s₃ = Σ_j (u_j−m_j)²/C_jj.
+//! 1. **Established density** s₁ = −log Σ_{k∈E} w_k N_k(x): only components that hold the bulk of the mass that looked
+//!    normal itself (`standing.rs`), so that a cluster of outliers does not make itself normal.
+//! 2. **One Gaussian** s₂ = (u−m)' C⁻¹ (u−m), of rows u with columns made comparable (`columns.rs`).
+//! 3. **Its diagonal** s₃ = Σ_j z_j², z_j² = (u_j−m_j)²/C_jj: far out in one column.
+//! 4. **Long-tailed columns** s₄ = Σ_j log(1 + z_j²/3), Student's t: a little out in many columns.
 //!
 //! Each becomes a p-value by its rank among the scores of recent rows; T = −mean log p_v (Fisher's combination). The
 //! views depend on each other, so T is ranked once more among its own recent values: that is the p-value of the row.
-//! Rows are learnt with weight ω = p/0.2, between 0.02 and 1: what looks like an outlier moves the model little.
+//! The plain views learn rows with weight ω = p/0.2, between 0.02 and 1: what looks like an outlier moves them little.
+//! The mixture learns all rows alike, as it would without being watched: its density is that of the stream, and a
+//! component whose rows are trimmed would look as if the stream had left it.
 //!
 //! Scores of all rows are ranked, outliers included: p is relative to the recent stream.
 
 use super::columns::Columns;
 use super::ranks::Ranks;
+use super::standing::Standings;
 use super::views::OneGaussian;
 use crate::engine::Learner;
 use crate::model::Settings;
@@ -32,13 +36,11 @@ const KEPT_AFTER_CHANGE: usize = 200;
 const TRIM_BELOW: f64 = 0.2;
 const TRIM_FLOOR: f64 = 0.02;
 const TRIM_AFTER: u64 = 250;
-/// In a young stream no component needs to stand for more than this share of the rows to count as established.
-const YOUNG_SHARE: f64 = 0.05;
 /// Rows evaluated together.
 const CHUNK: usize = 512;
 
 /// How many views there are.
-pub const N_VIEWS: usize = 3;
+pub const N_VIEWS: usize = 4;
 
 /// What is said of a row before it is learnt from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,13 +52,13 @@ pub struct Verdict {
     pub surprise: f64,
     /// Share of recent rows at least as surprising, in (0, 1]; 1 while too few rows were seen to judge.
     pub p_value: f64,
-    /// p-values of the views: established density, one Gaussian, diagonal.
+    /// p-values of the views: established density, one Gaussian, its diagonal, long-tailed columns.
     pub views: [f64; N_VIEWS],
     /// The component most responsible.
     pub component: Option<ComponentId>,
     /// Its responsibility; NaN before there is a model.
     pub responsibility: f64,
-    /// The weight with which the row is learnt.
+    /// What the row counts as one of the normal rows, from 0.02 to 1.
     pub weight: f64,
 }
 
@@ -72,6 +74,7 @@ pub struct Watch {
     /// The latest rows, while there are columns to be fitted.
     waiting: Vec<f64>,
     gaussian: OneGaussian,
+    standings: Standings,
     views: [Ranks; N_VIEWS],
     combined: Ranks,
 }
@@ -82,6 +85,11 @@ pub struct WatchWork {
     evaluation: Evaluation,
     posterior: Posterior,
     established: Vec<f64>,
+    /// Components by the mass that looked normal, and those that are established.
+    order: Vec<(f64, usize)>,
+    chosen: Vec<usize>,
+    /// Rows of each component, and what they count after trimming.
+    sums: Vec<(f64, f64)>,
     block: RowBlock,
     distances: (Vec<f64>, Vec<f64>),
     transformed: Vec<f64>,
@@ -100,6 +108,7 @@ impl Watch {
             columns: Columns::new(n_columns, WARM_UP as u64),
             waiting: Vec::new(),
             gaussian: OneGaussian::new(n_columns),
+            standings: Standings::default(),
             views: std::array::from_fn(|_| Ranks::new(VIEW_SCORES)),
             combined: Ranks::new(COMBINED_SCORES),
         }
@@ -131,19 +140,25 @@ impl Watch {
         let d = self.columns.n_columns();
         work.scores.clear();
         work.transformed.clear();
+        work.sums.clear();
         for rows in rows.chunks(CHUNK * d) {
             learner.evaluate(rows, &mut work.evaluation);
-            let n_established = self.n_established(work.evaluation.members());
+            let members = work.evaluation.members();
+            self.establish(members, &mut work.order, &mut work.chosen);
+            if work.sums.len() != members.len() {
+                work.sums.clear();
+                work.sums.resize(members.len(), (0.0, 0.0));
+            }
             let first = work.transformed.len();
             self.columns.push_rows(rows, &mut work.transformed);
-            let first_score = work.scores.len();
-            if n_established > 0 && self.columns.is_ready() {
-                work.evaluation.log_density_under(n_established, &mut work.posterior, &mut work.established);
+            let (first_score, first_verdict) = (work.scores.len(), out.len());
+            if !work.chosen.is_empty() && self.columns.is_ready() {
+                work.evaluation.log_density_under(&work.chosen, &mut work.posterior, &mut work.established);
                 work.block.load(&work.transformed[first..], d);
-                let typical = (self.typical_cell(1), self.typical_cell(2));
+                let typical = [1, 2, 3].map(|view| self.typical_cell(view));
                 let (scores, established) = (&mut work.scores, &work.established);
-                self.gaussian.distances(&mut work.block, typical, &mut work.distances, |i, full, diagonal| {
-                    scores.push(Some(self.combine([-established[i], full, diagonal])));
+                self.gaussian.distances(&mut work.block, typical, &mut work.distances, |i, s| {
+                    scores.push(Some(self.combine([-established[i], s[0], s[1], s[2]])));
                 });
             } else {
                 work.scores.resize(first_score + rows.len() / d, None);
@@ -151,6 +166,13 @@ impl Watch {
             work.evaluation.normalise();
             for (i, scores) in work.scores[first_score..].iter().enumerate() {
                 out.push(self.verdict(work.evaluation.of_row(i), scores.as_ref()));
+            }
+            let judged = &out[first_verdict..];
+            for (k, (rows, trimmed)) in work.sums.iter_mut().enumerate() {
+                for (q, verdict) in work.evaluation.responsibilities(k).iter().zip(judged) {
+                    *rows += q;
+                    *trimmed += q * verdict.weight;
+                }
             }
         }
     }
@@ -161,26 +183,32 @@ impl Watch {
         if share.is_finite() { share.max(0.0) } else { 1.0 }
     }
 
-    /// How many of the heaviest components are established.
-    fn n_established(&self, members: &[Member]) -> usize {
-        let total: f64 = members.iter().map(|m| m.rows).sum();
-        let least = self.new_mode_rows.min(YOUNG_SHARE * total);
+    /// The established components: those that hold the bulk of the mass that looked normal.
+    fn establish(&self, members: &[Member], into: &mut Vec<(f64, usize)>, chosen: &mut Vec<usize>) {
+        into.clear();
+        into.extend(
+            members
+                .iter()
+                .enumerate()
+                .map(|(k, m)| (m.weight * self.standings.trust(m, self.new_mode_rows).powi(2), k)),
+        );
+        let total: f64 = into.iter().map(|(mass, _)| mass).sum();
+        into.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        chosen.clear();
         let mut mass = 0.0;
-        let mut n = 0;
-        for member in members {
-            if n > 0 && (mass >= self.established || member.rows < least) {
+        for &(share, k) in into.iter() {
+            if !chosen.is_empty() && mass >= self.established * total {
                 break;
             }
-            mass += member.weight;
-            n += 1;
+            mass += share;
+            chosen.push(k);
         }
-        n
     }
 
     /// Adds T to the scores of the views.
     fn combine(&self, views: [f64; N_VIEWS]) -> [f64; N_VIEWS + 1] {
         let log_p: f64 = views.iter().zip(&self.views).map(|(score, ranks)| ranks.log_p_value(*score)).sum();
-        [views[0], views[1], views[2], -log_p / N_VIEWS as f64]
+        [views[0], views[1], views[2], views[3], -log_p / N_VIEWS as f64]
     }
 
     fn verdict(&self, of_row: (f64, Option<ComponentId>, f64), scores: Option<&[f64; N_VIEWS + 1]>) -> Verdict {
@@ -216,6 +244,7 @@ impl Watch {
                 self.n_judged += 1;
             }
         }
+        self.standings.learn(work.evaluation.members(), &work.sums, self.new_mode_rows);
         if self.columns.is_ready() {
             for (rows, weights) in work.transformed.chunks(CHUNK * d).zip(weights.chunks(CHUNK)) {
                 work.block.load(rows, d);
@@ -281,6 +310,7 @@ impl Watch {
             n_judged: ready.iter().map(|p| p.n_judged).sum(),
             columns: Columns::joined(&ready.iter().map(|p| &p.columns).collect::<Vec<_>>()),
             waiting: Vec::new(),
+            standings: Standings::joined(&ready.iter().map(|p| &p.standings).collect::<Vec<_>>()),
             gaussian: OneGaussian::joined(&ready.iter().map(|p| &p.gaussian).collect::<Vec<_>>()),
             views: std::array::from_fn(|v| Ranks::joined(&ready.iter().map(|p| &p.views[v]).collect::<Vec<_>>())),
             combined: Ranks::joined(&ready.iter().map(|p| &p.combined).collect::<Vec<_>>()),
@@ -291,6 +321,7 @@ impl Watch {
     pub fn restore(&mut self, n_columns: usize) -> Result<(), String> {
         let sound = self.columns.is_sound(n_columns)
             && self.gaussian.is_sound(n_columns)
+            && self.standings.is_sound()
             && self.views.iter().all(|ranks| ranks.is_sound(VIEW_SCORES))
             && self.combined.is_sound(COMBINED_SCORES)
             && self.waiting.len().is_multiple_of(n_columns)

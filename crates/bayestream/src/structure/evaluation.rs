@@ -85,27 +85,28 @@ impl Evaluation {
         self.block.n_rows()
     }
 
-    /// Log-density of each row, in the frame, under the `n` heaviest components alone, their weights left as they are.
-    /// A missing cell adds what it is expected to, so that rows with and without holes can be compared.
-    pub fn log_density_under(&mut self, n: usize, scratch: &mut Posterior, out: &mut Vec<f64>) {
+    /// Log-density of each row, in the frame, under the chosen components alone, their weights left as they are. A
+    /// missing cell adds what it is expected to, so that rows with and without holes can be compared.
+    pub fn log_density_under(&self, chosen: &[usize], scratch: &mut Posterior, out: &mut Vec<f64>) {
         let (rows, stride) = (self.n_rows(), self.posterior.stride);
+        let of = |k: usize| k * stride..(k + 1) * stride;
         scratch.stride = stride;
         scratch.q.clear();
-        scratch.q.extend_from_slice(&self.posterior.q[..n * stride]);
-        scratch.normalise(n, rows);
+        chosen.iter().for_each(|&k| scratch.q.extend_from_slice(&self.posterior.q[of(k)]));
+        scratch.normalise(chosen.len(), rows);
         out.clear();
         out.extend_from_slice(&scratch.log_total[..rows]);
         if !self.missing.is_empty() {
-            for k in 0..n {
-                let of_k = k * stride..k * stride + rows;
-                for ((out, q), missing) in out.iter_mut().zip(&scratch.q[of_k.clone()]).zip(&self.missing[of_k]) {
+            for (at, &k) in chosen.iter().enumerate() {
+                for ((out, q), missing) in out.iter_mut().zip(&scratch.q[of(at)]).zip(&self.missing[of(k)]) {
                     *out += q * missing;
                 }
             }
         }
     }
 
-    /// Turns log-joints into responsibilities; nothing but [`Evaluation::of_row`] may follow.
+    /// Turns log-joints into responsibilities; [`Evaluation::of_row`] and
+    /// [`Evaluation::responsibilities`] then tell them.
     pub fn normalise(&mut self) {
         if !self.members.is_empty() {
             self.posterior.normalise(self.members.len(), self.block.n_rows());
@@ -119,5 +120,10 @@ impl Evaluation {
             Some(best) => (self.posterior.log_total[i] + self.jacobians[i], Some(self.members[best].id), at(best)),
             None => (f64::NAN, None, f64::NAN),
         }
+    }
+
+    /// One component's responsibilities.
+    pub fn responsibilities(&self, k: usize) -> &[f64] {
+        self.posterior.of(k, self.n_rows())
     }
 }
