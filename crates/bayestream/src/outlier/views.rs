@@ -15,6 +15,9 @@ const REFRESH: f64 = 0.02;
 const RIDGE: f64 = 0.03;
 const LEAST_RIDGE: f64 = 1e-9;
 const LEAST_VARIANCE: f64 = 1e-8;
+/// Share of the first rows that are kept as normal, and rounds of choosing them.
+const KEPT_AT_FIRST: f64 = 0.75;
+const ROUNDS_AT_FIRST: usize = 4;
 /// Degrees of freedom of the long-tailed columns.
 const STUDENT_DOF: f64 = 3.0;
 /// Rows that a column's own standard scale counts for before rows come in.
@@ -87,6 +90,37 @@ impl OneGaussian {
             let scores = [full.max(0.0), diagonal, student];
             each(i, std::array::from_fn(|v| scores[v] + n_missing * typical[v]));
         }
+    }
+
+    /// Begins anew from rows of which some may be outliers: those that are far out are left out, first by their columns
+    /// one by one, which a cluster of outliers cannot tilt, then by the covariance of the rest.
+    pub fn begin(&mut self, block: &mut RowBlock) {
+        let n = block.n_rows();
+        let mut weights = vec![1.0; n];
+        self.restart(block, &weights);
+        let n_kept = (KEPT_AT_FIRST * n as f64).ceil() as usize;
+        if n_kept <= block.n_columns() + 1 {
+            return;
+        }
+        let mut scratch = (Vec::new(), Vec::new());
+        for round in 0..ROUNDS_AT_FIRST {
+            let mut order: Vec<(f64, usize)> = Vec::with_capacity(n);
+            self.distances(block, [1.0; 3], &mut scratch, |i, scores| {
+                order.push((if round == 0 { scores[2] } else { scores[0] }, i));
+            });
+            order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            for (rank, (_, i)) in order.into_iter().enumerate() {
+                weights[i] = f64::from(u8::from(rank < n_kept));
+            }
+            self.restart(block, &weights);
+        }
+    }
+
+    /// The statistics of these rows and no others.
+    fn restart(&mut self, block: &mut RowBlock, weights: &[f64]) {
+        *self = OneGaussian { work: std::mem::take(&mut self.work), ..OneGaussian::new(self.moments.n_columns()) };
+        self.learn(block, weights);
+        self.refresh();
     }
 
     /// Takes rows with weights.

@@ -35,7 +35,7 @@ const KEPT_AFTER_CHANGE: usize = 200;
 /// were judged.
 const TRIM_BELOW: f64 = 0.2;
 const TRIM_FLOOR: f64 = 0.02;
-const TRIM_AFTER: u64 = 250;
+const TRIM_AFTER: u64 = 100;
 /// Rows evaluated together.
 const CHUNK: usize = 512;
 
@@ -183,14 +183,15 @@ impl Watch {
         if share.is_finite() { share.max(0.0) } else { 1.0 }
     }
 
-    /// The established components: those that hold the bulk of the mass that looked normal.
+    /// The established components: those that hold the bulk of the mass that looked normal. Trust counts to its fourth
+    /// power: a component most of whose rows look normal keeps its mass, an outlier cluster of a tenth loses nearly all.
     fn establish(&self, members: &[Member], into: &mut Vec<(f64, usize)>, chosen: &mut Vec<usize>) {
         into.clear();
         into.extend(
             members
                 .iter()
                 .enumerate()
-                .map(|(k, m)| (m.weight * self.standings.trust(m, self.new_mode_rows).powi(2), k)),
+                .map(|(k, m)| (m.weight * self.standings.trust(m, self.new_mode_rows).powi(4), k)),
         );
         let total: f64 = into.iter().map(|(mass, _)| mass).sum();
         into.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -282,10 +283,8 @@ impl Watch {
             let mut transformed = Vec::new();
             self.columns.push_rows(rows, &mut transformed);
             let mut block = RowBlock::default();
-            for rows in transformed.chunks(CHUNK * d) {
-                block.load(rows, d);
-                self.gaussian.learn(&mut block, &vec![1.0; rows.len() / d]);
-            }
+            block.load(&transformed, d);
+            self.gaussian.begin(&mut block);
         }
     }
 
