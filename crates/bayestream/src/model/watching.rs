@@ -19,7 +19,7 @@ impl Judge<'_> {
     pub fn judge(&mut self, batch: &Batch<'_>, out: &mut Vec<Verdict>) -> Result<(), UpdateError> {
         self.model.check(batch)?;
         out.clear();
-        self.watch.judge(self.model.body.learner(), batch.rows(), &mut self.work, out);
+        self.watch.judge(self.model.body.learner(), batch.rows(), None, &mut self.work, out);
         Ok(())
     }
 }
@@ -45,7 +45,7 @@ impl Model {
         let mut watch = self.watch.take().unwrap_or_else(|| {
             Watch::of_recent_rows(learner, self.config.columns.len(), &self.config.settings, &mut work)
         });
-        watch.judge(learner, batch.rows(), &mut work, out);
+        watch.judge(learner, batch.rows(), batch.weights(), &mut work, out);
         let given = |i: usize| batch.weights().map_or(1.0, |w| w[i]);
         let weights: Vec<f64> = out.iter().enumerate().map(|(i, v)| v.weight * given(i)).collect();
         let report = self.update(batch);

@@ -85,12 +85,14 @@ impl Columns {
         fitted
     }
 
-    /// Notes whether columns that never varied begin to: they are fitted anew after `later` rows.
-    pub fn notice(&mut self, rows: &[f64], later: u64) {
+    /// Notes whether columns that never varied begin to: they are fitted anew after `later` rows. Rows of weight 0 do
+    /// not count.
+    pub fn notice(&mut self, rows: &[f64], weights: &[f64], later: u64) {
         let d = self.fits.len();
         for j in 0..d {
             let Some(fit) = self.fits[j].filter(|fit| !fit.varies && self.due[j] == u64::MAX) else { continue };
-            if rows.iter().skip(j).step_by(d).any(|v| !v.is_nan() && *v != fit.centre) {
+            let mut cells = rows.iter().skip(j).step_by(d).zip(weights).filter(|(_, w)| **w > 0.0);
+            if cells.any(|(v, _)| !v.is_nan() && *v != fit.centre) {
                 self.due[j] = later;
             }
         }
@@ -226,9 +228,11 @@ mod tests {
         columns.push_rows(&[7.5, 1.0, 30.0, 8.5, f64::NAN, f64::NAN], &mut out);
         assert_eq!(out[0], 0.0);
         assert!(out[1].is_nan() && out[2].is_finite() && out[3] > 0.0 && out[4].is_nan() && out[5].is_nan());
-        columns.notice(&rows, 30);
+        columns.notice(&rows, &[1.0; 60], 30);
         assert_eq!(columns.due, [u64::MAX, 9, u64::MAX]);
-        columns.notice(&[7.6, 0.0, 0.0], 30);
+        columns.notice(&[7.7, 0.0, 0.0], &[0.0], 30);
+        assert_eq!(columns.due[0], u64::MAX);
+        columns.notice(&[7.6, 0.0, 0.0], &[0.5], 30);
         assert_eq!(columns.due, [30, 9, u64::MAX]);
         let rows: Vec<f64> = (0..60).flat_map(|i| [7.5 + f64::from(i), f64::from(i), 0.0]).collect();
         assert_eq!(columns.fit(&rows, 31, 90), [0, 1]);

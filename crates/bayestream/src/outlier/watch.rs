@@ -90,6 +90,7 @@ pub struct WatchWork {
     chosen: Vec<usize>,
     /// Rows of each component, and what they count after trimming.
     sums: Vec<(f64, f64)>,
+    given: Vec<f64>,
     block: RowBlock,
     distances: (Vec<f64>, Vec<f64>),
     transformed: Vec<f64>,
@@ -125,18 +126,26 @@ impl Watch {
         watch.n_seen = n as u64;
         watch.fit_columns(&rows);
         let mut verdicts = Vec::new();
-        watch.judge(learner, &rows, work, &mut verdicts);
+        watch.judge(learner, &rows, None, work, &mut verdicts);
         work.scores.iter().flatten().for_each(|s| (0..N_VIEWS).for_each(|v| watch.views[v].push(s[v])));
         // Once more, now that the views have ranks.
         verdicts.clear();
-        watch.judge(learner, &rows, work, &mut verdicts);
+        watch.judge(learner, &rows, None, work, &mut verdicts);
         work.scores.iter().flatten().for_each(|s| watch.combined.push(s[N_VIEWS]));
         watch.n_judged = n as u64;
         watch
     }
 
-    /// Judges rows, all of them by the state as it is; verdicts are appended to `out`.
-    pub fn judge(&self, learner: &dyn Learner, rows: &[f64], work: &mut WatchWork, out: &mut Vec<Verdict>) {
+    /// Judges rows, all of them by the state as it is; verdicts are appended to `out`. Weights matter only for what is
+    /// then learnt.
+    pub fn judge(
+        &self,
+        learner: &dyn Learner,
+        rows: &[f64],
+        weights: Option<&[f64]>,
+        work: &mut WatchWork,
+        out: &mut Vec<Verdict>,
+    ) {
         let d = self.columns.n_columns();
         work.scores.clear();
         work.transformed.clear();
@@ -168,10 +177,13 @@ impl Watch {
                 out.push(self.verdict(work.evaluation.of_row(i), scores.as_ref()));
             }
             let judged = &out[first_verdict..];
+            work.given.clear();
+            work.given.extend((0..judged.len()).map(|i| weights.map_or(1.0, |w| w[first_score + i])));
             for (k, (rows, trimmed)) in work.sums.iter_mut().enumerate() {
-                for (q, verdict) in work.evaluation.responsibilities(k).iter().zip(judged) {
-                    *rows += q;
-                    *trimmed += q * verdict.weight;
+                let responsibilities = work.evaluation.responsibilities(k);
+                for ((q, given), verdict) in responsibilities.iter().zip(&work.given).zip(judged) {
+                    *rows += q * given;
+                    *trimmed += q * given * verdict.weight;
                 }
             }
         }
@@ -253,7 +265,7 @@ impl Watch {
             }
         }
         self.n_seen += weights.iter().filter(|w| **w > 0.0).count() as u64;
-        self.columns.notice(rows, self.n_seen + WARM_UP as u64);
+        self.columns.notice(rows, weights, self.n_seen + WARM_UP as u64);
         if !self.columns.is_waiting() {
             return;
         }
