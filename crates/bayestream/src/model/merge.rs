@@ -48,7 +48,13 @@ impl Model {
             }
         };
         let watches: Vec<&Watch> = ordered.iter().filter_map(|m| m.watch.as_ref()).collect();
-        Ok(Model { config, body, watch: Watch::joined(&watches), work: WatchWork::default() })
+        let mut work = WatchWork::default();
+        let watch = Watch::joined(&watches).map(|mut watch| {
+            // Each shard scored by a model of its own; what is usual for this one is told by the rows it holds.
+            watch.rank_recent_rows(body.learner(), &mut work);
+            watch
+        });
+        Ok(Model { config, body, watch, work })
     }
 
     fn check_mergeable(&self, other: &Model) -> Result<(), MergeError> {

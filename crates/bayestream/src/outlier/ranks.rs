@@ -61,6 +61,16 @@ impl Ranks {
         Ranks { capacity, n_pushed: 0, recent: VecDeque::new(), n_unmerged: 0, cache: Cache::default() }
     }
 
+    /// The last of these scores, all of one model.
+    pub fn of(capacity: usize, scores: &[f64]) -> Ranks {
+        let mut ranks = Ranks::new(capacity);
+        ranks.recent.extend(scores[scores.len().saturating_sub(capacity)..].iter().map(|s| kept(*s)));
+        // As many as if the scores of a first half had been forgotten already.
+        ranks.n_pushed = 2 * ranks.len() as u64;
+        ranks.restore();
+        ranks
+    }
+
     /// Scores held.
     pub fn len(&self) -> usize {
         self.recent.len()

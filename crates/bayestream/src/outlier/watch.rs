@@ -124,16 +124,25 @@ impl Watch {
             return watch;
         }
         watch.n_seen = n as u64;
-        watch.fit_columns(&rows);
-        let mut verdicts = Vec::new();
-        watch.judge(learner, &rows, None, work, &mut verdicts);
-        work.scores.iter().flatten().for_each(|s| (0..N_VIEWS).for_each(|v| watch.views[v].push(s[v])));
-        // Once more, now that the views have ranks.
-        verdicts.clear();
-        watch.judge(learner, &rows, None, work, &mut verdicts);
-        work.scores.iter().flatten().for_each(|s| watch.combined.push(s[N_VIEWS]));
         watch.n_judged = n as u64;
+        watch.fit_columns(&rows);
+        watch.rank_recent_rows(learner, work);
         watch
+    }
+
+    /// Ranks from here on among the rows that the learner still holds, as it and this watch score them now.
+    pub fn rank_recent_rows(&mut self, learner: &dyn Learner, work: &mut WatchWork) {
+        let rows = learner.recent_rows(COMBINED_SCORES);
+        let mut verdicts = Vec::new();
+        self.judge(learner, &rows, None, work, &mut verdicts);
+        let scores = |v: usize, work: &WatchWork| -> Vec<f64> { work.scores.iter().flatten().map(|s| s[v]).collect() };
+        if work.scores.iter().flatten().count() < WARM_UP {
+            return;
+        }
+        self.views = std::array::from_fn(|v| Ranks::of(VIEW_SCORES, &scores(v, work)));
+        // Once more, now that the views have ranks.
+        self.judge(learner, &rows, None, work, &mut verdicts);
+        self.combined = Ranks::of(COMBINED_SCORES, &scores(N_VIEWS, work));
     }
 
     /// Judges rows, all of them by the state as it is; verdicts are appended to `out`. Weights matter only for what is
@@ -310,7 +319,7 @@ impl Watch {
         }
     }
 
-    /// Those of several shards together. Shards that had too few rows to judge have nothing to add.
+    /// Those of several shards together: statistics add, recent scores interleave. Shards that had too few rows to judge have nothing to add.
     pub fn joined(parts: &[&Watch]) -> Option<Watch> {
         let ready: Vec<&Watch> = parts.iter().copied().filter(|p| p.columns.is_ready()).collect();
         let first = ready.first()?;
