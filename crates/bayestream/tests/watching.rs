@@ -128,19 +128,18 @@ fn a_fifth_of_the_cells_missing_costs_little() {
 #[test]
 fn faults_are_survived_without_nan() {
     let normal = |n: usize, seed: u64| draw(n, seed, |rng, rows| rows.extend([rng.normal(), 5.0 + rng.normal(), 1.0]));
-    let change = |rows: &mut [f64], change: &dyn Fn(&mut [f64])| rows.chunks_mut(3).for_each(change);
     let mut model = model(3, 20_350);
     let mut stages = vec![normal(3000, 1)];
-    let faults: [&dyn Fn(&mut [f64]); 5] = [
-        &|row| row[0] = 0.25,
-        &|row| row[1] = f64::NAN,
-        &|row| row[0] *= 1e6,
-        &|row| row.copy_from_slice(&[9.0, 9.0, 9.0]),
-        &|row| row[2] = row[0] * 1e-9,
+    let faults: [fn(&mut [f64]); 5] = [
+        |row| row[0] = 0.25,
+        |row| row[1] = f64::NAN,
+        |row| row[0] *= 1e6,
+        |row| row.copy_from_slice(&[9.0, 9.0, 9.0]),
+        |row| row[2] = row[0] * 1e-9,
     ];
     for (ix, fault) in faults.iter().enumerate() {
         let mut rows = normal(1500, 2 + ix as u64);
-        change(&mut rows, fault);
+        rows.chunks_mut(3).for_each(fault);
         stages.extend([rows, normal(500, 20 + ix as u64)]);
     }
     for (ix, rows) in stages.iter().enumerate() {

@@ -169,11 +169,11 @@ impl Ranks {
         merged.clear();
         let (mut new, mut old) = (unmerged.iter().peekable(), gone.iter().peekable());
         for &score in ascending.iter() {
-            if old.peek().is_some_and(|v| v.total_cmp(&&score).is_eq()) {
+            if old.peek().is_some_and(|v| v.total_cmp(&score).is_eq()) {
                 old.next();
                 continue;
             }
-            while let Some(v) = new.next_if(|v| v.total_cmp(&&score).is_lt()) {
+            while let Some(v) = new.next_if(|v| v.total_cmp(&score).is_lt()) {
                 merged.push(*v);
             }
             merged.push(score);

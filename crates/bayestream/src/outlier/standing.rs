@@ -62,14 +62,14 @@ impl Standings {
                 record
             })
             .collect();
-        records.sort_by(|a, b| a.id.cmp(&b.id));
+        records.sort_by_key(|r| r.id);
         self.records = records;
     }
 
     /// Those of several shards.
     pub fn joined(parts: &[&Standings]) -> Standings {
         let mut records: Vec<Record> = parts.iter().flat_map(|p| p.records.iter().copied()).collect();
-        records.sort_by(|a, b| a.id.cmp(&b.id));
+        records.sort_by_key(|r| r.id);
         records.dedup_by_key(|r| r.id);
         Standings { records }
     }
