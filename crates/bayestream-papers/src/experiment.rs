@@ -4,6 +4,7 @@ use crate::data::DataFolder;
 use crate::error::ReproduceError;
 use crate::ofab;
 use crate::outcome::{Outcome, write_whole};
+use crate::outliers;
 use crate::page::insert_section;
 use std::fs;
 use std::path::PathBuf;
@@ -20,7 +21,7 @@ pub struct Experiment {
 }
 
 /// Every experiment there is.
-pub const EXPERIMENTS: [Experiment; 9] = [
+pub const EXPERIMENTS: [Experiment; 12] = [
     Experiment {
         name: "ofab/table1",
         shows: "Table I and figure 2: divergence from the truth and number of components after 5,000 batches",
@@ -74,6 +75,24 @@ pub const EXPERIMENTS: [Experiment; 9] = [
         shows: "Held-out log-likelihood on MNIST and Shuttle after one pass",
         needs_data: true,
         run: ofab::real::run,
+    },
+    Experiment {
+        name: "outliers/calibration",
+        shows: "Whether p-values of watched rows mean what they say, on streams of a million rows",
+        needs_data: false,
+        run: outliers::calibration::run,
+    },
+    Experiment {
+        name: "outliers/calibration-real",
+        shows: "The same on real rows without anomalies",
+        needs_data: true,
+        run: outliers::calibration::run_real,
+    },
+    Experiment {
+        name: "outliers/ranking",
+        shows: "Outliers of eight sets put first, rows scored before they are learnt from, with and without holes",
+        needs_data: true,
+        run: outliers::ranking::run,
     },
 ];
 

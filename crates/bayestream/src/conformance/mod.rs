@@ -21,6 +21,7 @@ mod state;
 mod stream;
 mod subject;
 mod symmetry;
+mod watching;
 
 pub use exemptions::{EXEMPTIONS, Exemption};
 pub use subject::{Subject, subjects};
@@ -40,7 +41,7 @@ pub fn checks() -> &'static [Check] {
     &CHECKS
 }
 
-const CHECKS: [Check; 33] = [
+const CHECKS: [Check; 37] = [
     Check { name: "an empty batch is the identity", run: state::empty_batch },
     Check { name: "a failed update changes nothing", run: state::failed_update },
     Check { name: "the same seed gives the same bytes", run: state::same_seed },
@@ -73,6 +74,10 @@ const CHECKS: [Check; 33] = [
     Check { name: "the order of merging does not matter", run: merging::commutes },
     Check { name: "merged shards are as good as one pass, apart", run: merging::shards_apart },
     Check { name: "merged shards are as good as one pass, overlapping", run: merging::shards_overlapping },
+    Check { name: "verdicts are probabilities, with missing cells too", run: watching::probabilities },
+    Check { name: "watching resumes as if it had never stopped", run: watching::resume },
+    Check { name: "watched rows of weight zero do not matter", run: watching::weights },
+    Check { name: "a judge leaves the model as it is", run: watching::frozen },
     Check { name: "memory stays bounded", run: growth::bounded },
 ];
 

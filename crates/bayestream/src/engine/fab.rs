@@ -11,7 +11,7 @@ use crate::data::{Batch, Frame, LARGEST_CELL, Scaling};
 use crate::family::{Family, Gauss, model_covariance};
 use crate::model::{Config, Settings};
 use crate::num;
-use crate::structure::{Component, ComponentId, EventLog, LogScore, Scorer};
+use crate::structure::{Component, ComponentId, Evaluation, EventLog, LogScore, Scorer};
 use serde::{Deserialize, Serialize};
 
 /// Iterations of one run of EM, at most.
@@ -170,6 +170,15 @@ impl<F: Family> Learner for Fab<F> {
         let total: f64 = comps.iter().map(|c| c.mass).sum();
         let parts: Vec<(f64, Gauss)> = comps.iter().map(|c| (c.mass / total, c.gauss.clone())).collect();
         Scorer::new(frame, parts, comps.iter().map(|c| c.id).collect(), &self.log_score())
+    }
+
+    fn evaluate(&self, rows: &[f64], into: &mut Evaluation) {
+        let (frame, comps) = self.fitted.as_ref().map_or((None, &[][..]), |f| (Some(&f.frame), &f.comps[..]));
+        into.run(frame, rows, self.n_columns, comps.iter().map(|c| (c.id, c.mass, c.mass, &c.gauss)));
+    }
+
+    fn recent_rows(&self, n: usize) -> Vec<f64> {
+        self.rows[self.rows.len() - self.rows.len().min(n * self.n_columns)..].to_vec()
     }
 
     fn n_seen(&self) -> u64 {

@@ -6,7 +6,7 @@ pub mod ofab_paper;
 pub mod parts;
 
 use crate::data::Batch;
-use crate::structure::{Component, EventLog, LogScore, Scorer};
+use crate::structure::{Component, Evaluation, EventLog, LogScore, Scorer};
 
 /// What an update did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -38,6 +38,12 @@ pub trait Learner {
 
     /// A scorer of the master model as it is now.
     fn scorer(&self) -> Scorer;
+
+    /// Rows under every component of the master model as it is now, without copying it; none before there is a model.
+    fn evaluate(&self, rows: &[f64], into: &mut Evaluation);
+
+    /// The latest rows it holds, at most `n`, in the data's own units.
+    fn recent_rows(&self, n: usize) -> Vec<f64>;
 
     /// Rows seen.
     fn n_seen(&self) -> u64;

@@ -15,7 +15,9 @@ use crate::data::{Batch, Frame, Scaling};
 use crate::family::{Family, Gauss, GaussScratch, Moments, model_covariance};
 use crate::model::{Config, Settings};
 use crate::num::{self, Rng};
-use crate::structure::{Component, ComponentId, Event, EventLog, Happening, LogScore, Posterior, RowBlock, Scorer};
+use crate::structure::{
+    Component, ComponentId, Evaluation, Event, EventLog, Happening, LogScore, Posterior, RowBlock, Scorer,
+};
 use serde::{Deserialize, Serialize};
 
 /// The learner of `gmm/ofab` and `mppca/ofab` with `variant=paper`.
@@ -274,6 +276,18 @@ impl<F: Family> Learner for OfabPaper<F> {
         let frame = self.frame.clone().unwrap_or_else(|| Frame::identity(self.n_columns));
         let parts = self.comps.iter().map(|c| (c.weight, c.gauss.clone())).collect();
         Scorer::new(frame, parts, self.comps.iter().map(|c| c.id).collect(), &self.scores.report())
+    }
+
+    fn evaluate(&self, rows: &[f64], into: &mut Evaluation) {
+        let parts = self.comps.iter().map(|c| (c.id, c.weight, c.cumulative, &c.gauss));
+        into.run(self.frame.as_ref(), rows, self.n_columns, parts);
+    }
+
+    fn recent_rows(&self, n: usize) -> Vec<f64> {
+        let d = self.n_columns;
+        let Some(frame) = &self.frame else { return Vec::new() };
+        let first = self.last.len() - self.last.len().min(n * d);
+        self.last[first..].iter().enumerate().map(|(i, v)| frame.cell_out(i % d, *v)).collect()
     }
 
     fn n_seen(&self) -> u64 {

@@ -66,6 +66,9 @@ impl Model {
         }
         let n_columns = model.config.columns.len();
         model.body.learner_mut().restore(n_columns).map_err(invalid)?;
+        if let Some(watch) = &mut model.watch {
+            watch.restore(n_columns).map_err(invalid)?;
+        }
         Ok(model)
     }
 

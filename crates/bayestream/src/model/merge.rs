@@ -2,6 +2,7 @@
 
 use super::{Body, MergeError, Model};
 use crate::engine::ofab::Ofab;
+use crate::outlier::{Watch, WatchWork};
 
 impl Model {
     /// Combines models of disjoint shards of one stream. The order in which they are given does not matter, to the bit.
@@ -46,7 +47,14 @@ impl Model {
                 });
             }
         };
-        Ok(Model { config, body })
+        let watches: Vec<&Watch> = ordered.iter().filter_map(|m| m.watch.as_ref()).collect();
+        let mut work = WatchWork::default();
+        let watch = Watch::joined(&watches).map(|mut watch| {
+            // Each shard scored by a model of its own; what is usual for this one is told by the rows it holds.
+            watch.rank_recent_rows(body.learner(), &mut work);
+            watch
+        });
+        Ok(Model { config, body, watch, work })
     }
 
     fn check_mergeable(&self, other: &Model) -> Result<(), MergeError> {

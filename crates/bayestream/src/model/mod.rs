@@ -5,11 +5,13 @@ mod file;
 mod kind;
 mod merge;
 mod settings;
+mod watching;
 
 pub use error::{ConfigError, FormatError, MergeError, UpdateError};
 pub use file::{FORMAT_VERSION, Header, read_header};
 pub use kind::{KINDS, Kind, KindInfo, nearest};
 pub use settings::{SETTINGS, ScaleChoice, SettingInfo, Settings, Variant};
+pub use watching::Judge;
 
 use crate::data::{Batch, DataError, DataFault, LARGEST_CELL};
 use crate::engine::fab::Fab;
@@ -17,6 +19,7 @@ use crate::engine::ofab::Ofab;
 use crate::engine::ofab_paper::OfabPaper;
 use crate::engine::{Learner, StepReport};
 use crate::family::{FullGaussian, Ppca};
+use crate::outlier::{Watch, WatchWork};
 use crate::structure::{EventLog, LogScore, Scorer, Snapshot};
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +63,10 @@ impl Config {
 pub struct Model {
     config: Config,
     body: Body,
+    /// What judging rows remembers; none before the first row was watched.
+    watch: Option<Watch>,
+    #[serde(skip)]
+    work: WatchWork,
 }
 
 /// The learners. The compiler makes files, merging and scoring handle each new one.
@@ -109,7 +116,7 @@ impl Model {
             (Kind::GmmFab, _) => Body::GmmFab(Fab::new(&config)),
             (Kind::MppcaFab, _) => Body::MppcaFab(Fab::new(&config)),
         };
-        Ok(Model { config, body })
+        Ok(Model { config, body, watch: None, work: WatchWork::default() })
     }
 
     /// The configuration.

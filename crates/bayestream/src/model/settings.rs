@@ -46,6 +46,10 @@ pub struct Settings {
     pub buffer: Option<usize>,
     /// What the learner's frame divides by.
     pub scale: ScaleChoice,
+    /// Watching: share of the mass that looked normal, heaviest components first, under which a row is normal.
+    pub established: f64,
+    /// Watching: rows of its own that a new component must bring before it counts half.
+    pub new_mode_rows: f64,
     /// Paper variant: offset of the step schedule.
     pub tau: f64,
     /// Paper variant: decay of the step schedule.
@@ -68,6 +72,8 @@ impl Default for Settings {
             max_components: 200,
             buffer: None,
             scale: ScaleChoice::Auto,
+            established: 0.98,
+            new_mode_rows: 50.0,
             tau: 1.0,
             kappa: 0.5,
             inner: 10,
@@ -138,7 +144,7 @@ const SCALES: [(&str, ScaleChoice); 3] =
     [("auto", ScaleChoice::Auto), ("columns", ScaleChoice::Columns), ("common", ScaleChoice::Common)];
 
 /// Every setting there is.
-pub const SETTINGS: [SettingInfo; 13] = [
+pub const SETTINGS: [SettingInfo; 15] = [
     SettingInfo {
         name: "variant",
         takes: "default or paper",
@@ -210,6 +216,22 @@ pub const SETTINGS: [SettingInfo; 13] = [
         batch: true,
         get: |s| word(&s.scale, &SCALES),
         set: |s, t| put_word(&mut s.scale, t, &SCALES),
+    },
+    SettingInfo {
+        name: "established",
+        takes: "a share in (0, 1]",
+        help: "outliers: rows are normal under the heaviest components that hold this share of the mass that looked normal",
+        batch: true,
+        get: |s| s.established.to_string(),
+        set: |s, t| put(&mut s.established, t, |v| *v > 0.0 && *v <= 1.0),
+    },
+    SettingInfo {
+        name: "new-mode-rows",
+        takes: "a number of rows of at least 0",
+        help: "outliers: rows a new component must bring before it counts half among those under which rows are normal",
+        batch: true,
+        get: |s| s.new_mode_rows.to_string(),
+        set: |s, t| put(&mut s.new_mode_rows, t, |v| *v >= 0.0 && v.is_finite()),
     },
     SettingInfo {
         name: "tau",

@@ -35,6 +35,8 @@ pub struct HoleScratch {
     pub covariance: Vec<f64>,
     factor: Vec<f64>,
     rhs: Vec<f64>,
+    /// Log-determinant of the missing cells' precision.
+    log_det: f64,
 }
 
 impl RowBlock {
@@ -108,6 +110,23 @@ impl RowBlock {
 
     /// `shift` plus each row's log-density under a component, over its observed cells; `out` has `stride` places.
     pub fn log_density(&mut self, gauss: &Gauss, shift: f64, out: &mut [f64]) {
+        self.log_density_with(gauss, shift, out, |_, _| ());
+    }
+
+    /// The same, and for each row with holes the log-density that its missing cells are expected to have given the
+    /// others: the sum of both can be compared with that of a whole row.
+    pub fn log_density_and_missing(&mut self, gauss: &Gauss, shift: f64, out: &mut [f64], missing: &mut [f64]) {
+        missing.fill(0.0);
+        self.log_density_with(gauss, shift, out, |row, expected| missing[row] = expected);
+    }
+
+    fn log_density_with(
+        &mut self,
+        gauss: &Gauss,
+        shift: f64,
+        out: &mut [f64],
+        mut expected_missing: impl FnMut(usize, f64),
+    ) {
         gauss.log_density(&self.lanes, shift, out);
         if self.holed.is_empty() {
             return;
@@ -117,6 +136,8 @@ impl RowBlock {
             let (row, missing) = (h.row as usize, &self.missing[h.first as usize..][..h.n as usize]);
             let cells = &self.rows[row * self.n_columns..][..self.n_columns];
             out[row] = shift + self.scratch.fill(gauss, &precision, cells, missing);
+            // The mean of a Gaussian's log-density: half of ln |P| − m (ln 2π + 1).
+            expected_missing(row, 0.5 * (self.scratch.log_det - missing.len() as f64 * (LN_2PI + 1.0)));
         }
     }
 
@@ -188,6 +209,7 @@ impl HoleScratch {
                 })
             }
         };
+        self.log_det = log_det;
         num::solve_lower(&self.factor, m, &mut self.rhs);
         num::solve_lower_transposed(&self.factor, m, &mut self.rhs);
         for (&a, step) in missing.iter().zip(&self.rhs) {

@@ -1,11 +1,13 @@
 //! How a row attaches to components: state, snapshot, scoring and merging, written once per structure.
 
 mod evaluate;
+mod evaluation;
 mod event;
 mod scorer;
 mod snapshot;
 
 pub use evaluate::{HoleScratch, Posterior, RowBlock};
+pub use evaluation::{Evaluation, Member};
 pub use event::{ComponentId, EVENTS_KEPT, Event, EventLog, Happening};
 pub use scorer::{Reason, RowScore, Scorer};
 pub use snapshot::{Component, LogScore, Snapshot};

@@ -34,7 +34,7 @@ use super::{Learner, StepReport};
 use crate::data::{Batch, Frame, Scaling};
 use crate::family::Family;
 use crate::model::{Config, Settings};
-use crate::structure::{Component, ComponentId, Event, EventLog, Happening, LogScore, Scorer};
+use crate::structure::{Component, ComponentId, Evaluation, Event, EventLog, Happening, LogScore, Scorer};
 use serde::{Deserialize, Serialize};
 use step::Work;
 use tempo::Tempo;
@@ -195,6 +195,15 @@ impl<F: Family> Learner for Ofab<F> {
         let frame = self.frame.clone().unwrap_or_else(|| Frame::identity(self.n_columns));
         let parts = self.comps.iter().map(|c| (c.mass / total, c.gauss.clone())).collect();
         Scorer::new(frame, parts, self.comps.iter().map(|c| c.id).collect(), &self.scores.report())
+    }
+
+    fn evaluate(&self, rows: &[f64], into: &mut Evaluation) {
+        let parts = self.comps.iter().map(|c| (c.id, c.mass, c.mass, &c.gauss));
+        into.run(self.frame.as_ref(), rows, self.n_columns, parts);
+    }
+
+    fn recent_rows(&self, n: usize) -> Vec<f64> {
+        self.ring.recent(n).0
     }
 
     fn n_seen(&self) -> u64 {

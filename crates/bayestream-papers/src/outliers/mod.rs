@@ -1,0 +1,29 @@
+//! Watching streams: whether p-values mean what they say, and how well outliers are put first.
+
+pub mod calibration;
+mod generators;
+pub mod ranking;
+mod sets;
+
+use crate::error::ReproduceError;
+use crate::learn::new_model;
+use bayestream::data::Batch;
+use bayestream::model::{Kind, Settings};
+use bayestream::outlier::Verdict;
+
+/// Scores each batch, then learns from it; `each` sees the verdicts in the order of the rows.
+fn watch(
+    rows: &[f64],
+    n_columns: usize,
+    batch: usize,
+    seed: u64,
+    mut each: impl FnMut(&[Verdict]),
+) -> Result<(), ReproduceError> {
+    let mut model = new_model(Kind::GmmOfab, n_columns, seed, Settings::default())?;
+    let mut verdicts = Vec::new();
+    for rows in rows.chunks(batch * n_columns) {
+        model.watch_into(&Batch::new(rows, n_columns)?, &mut verdicts)?;
+        each(&verdicts);
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! Judging rows: while learning from them, or by a model that stays as it is.
+
+use super::{Model, UpdateError};
+use crate::data::Batch;
+use crate::engine::StepReport;
+use crate::outlier::{Verdict, Watch, WatchWork};
+use std::borrow::Cow;
+
+/// Rows judged by a model that stays as it is.
+#[derive(Clone, Debug)]
+pub struct Judge<'a> {
+    model: Cow<'a, Model>,
+    watch: Cow<'a, Watch>,
+    work: WatchWork,
+}
+
+impl Judge<'_> {
+    /// Judges rows in their order, replacing what `out` holds.
+    pub fn judge(&mut self, batch: &Batch<'_>, out: &mut Vec<Verdict>) -> Result<(), UpdateError> {
+        self.model.check(batch)?;
+        out.clear();
+        self.watch.judge(self.model.body.learner(), batch.rows(), None, &mut self.work, out);
+        Ok(())
+    }
+}
+
+impl Model {
+    /// Says of each row of a batch how unusual it is, then learns from the batch as [`Model::update`] does. All rows of
+    /// the batch are judged before any is learnt from. All or nothing, as an update is.
+    pub fn watch(&mut self, batch: &Batch<'_>) -> Result<(Vec<Verdict>, StepReport), UpdateError> {
+        let mut verdicts = Vec::with_capacity(batch.n_rows());
+        let report = self.watch_into(batch, &mut verdicts)?;
+        Ok((verdicts, report))
+    }
+
+    /// [`Model::watch`] with a buffer that is used again; what it holds is replaced.
+    pub fn watch_into(&mut self, batch: &Batch<'_>, out: &mut Vec<Verdict>) -> Result<StepReport, UpdateError> {
+        self.check(batch)?;
+        out.clear();
+        if batch.n_rows() == 0 {
+            return self.update(batch);
+        }
+        let mut work = std::mem::take(&mut self.work);
+        let learner = self.body.learner();
+        let mut watch = self.watch.take().unwrap_or_else(|| {
+            Watch::of_recent_rows(learner, self.config.columns.len(), &self.config.settings, &mut work)
+        });
+        watch.judge(learner, batch.rows(), batch.weights(), &mut work, out);
+        let given = |i: usize| batch.weights().map_or(1.0, |w| w[i]);
+        let weights: Vec<f64> = out.iter().enumerate().map(|(i, v)| v.weight * given(i)).collect();
+        let report = self.update(batch);
+        watch.learn(batch.rows(), &weights, &mut work);
+        (self.watch, self.work) = (Some(watch), work);
+        report
+    }
+
+    /// A judge of rows by this model as it is. A model that was watched knows which scores are usual; for one that was
+    /// not, the rows that the learner still holds tell.
+    pub fn judge(&self) -> Judge<'_> {
+        let mut work = WatchWork::default();
+        let model = match self.config.kind.info().streaming {
+            true => Cow::Borrowed(self),
+            false => {
+                let mut fitted = self.clone();
+                fitted.finish();
+                Cow::Owned(fitted)
+            }
+        };
+        let watch = match &self.watch {
+            Some(watch) => Cow::Borrowed(watch),
+            None => {
+                let (n_columns, settings) = (self.config.columns.len(), &self.config.settings);
+                Cow::Owned(Watch::of_recent_rows(model.body.learner(), n_columns, settings, &mut work))
+            }
+        };
+        Judge { model, watch, work }
+    }
+
+    /// The stream is known to have changed: what was usual before no longer says what is usual now.
+    pub fn announce_change(&mut self) {
+        if let Some(watch) = &mut self.watch {
+            watch.announce_change();
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Outliers in a stream: how unusual each row is among recent ones, before the model learns from it.
+
+mod columns;
+mod ranks;
+mod standing;
+mod tail;
+mod views;
+mod watch;
+
+pub use columns::Columns;
+pub use ranks::Ranks;
+pub use standing::Standings;
+pub use tail::Tail;
+pub use views::OneGaussian;
+pub use watch::{N_VIEWS, Verdict, Watch, WatchWork};

@@ -1,0 +1,360 @@
+//! Score before learn: four views of a row, each ranked among recent rows, and what they say together.
+//!
+//! 1. **Established density** s₁ = −log Σ_{k∈E} w_k N_k(x): only components that hold the bulk of the mass that looked
+//!    normal itself (`standing.rs`), so that a cluster of outliers does not make itself normal.
+//! 2. **One Gaussian** s₂ = (u−m)' C⁻¹ (u−m), of rows u with columns made comparable (`columns.rs`).
+//! 3. **Its diagonal** s₃ = Σ_j z_j², z_j² = (u_j−m_j)²/C_jj: far out in one column.
+//! 4. **Long-tailed columns** s₄ = Σ_j log(1 + z_j²/3), Student's t: a little out in many columns.
+//!
+//! Each becomes a p-value by its rank among the scores of recent rows; T = −mean log p_v (Fisher's combination). The
+//! views depend on each other, so T is ranked once more among its own recent values: that is the p-value of the row.
+//! The plain views learn rows with weight ω = p/0.2, between 0.02 and 1: what looks like an outlier moves them little.
+//! The mixture learns all rows alike, as it would without being watched: its density is that of the stream, and a
+//! component whose rows are trimmed would look as if the stream had left it.
+//!
+//! Scores of all rows are ranked, outliers included: p is relative to the recent stream.
+
+use super::columns::Columns;
+use super::ranks::Ranks;
+use super::standing::Standings;
+use super::views::OneGaussian;
+use crate::engine::Learner;
+use crate::model::Settings;
+use crate::structure::{ComponentId, Evaluation, Member, Posterior, RowBlock};
+use serde::{Deserialize, Serialize};
+
+/// Rows that columns are fitted to.
+const WARM_UP: usize = 250;
+/// Scores that ranks of the views and of their combination are relative to. The first tell views apart and should
+/// follow the model; the second must tell one in a thousand.
+const VIEW_SCORES: usize = 2000;
+const COMBINED_SCORES: usize = 10_000;
+/// Scores kept after a change.
+const KEPT_AFTER_CHANGE: usize = 200;
+/// Rows with a p-value below this are learnt with less weight, though never less than the floor, once so many rows
+/// were judged.
+const TRIM_BELOW: f64 = 0.2;
+const TRIM_FLOOR: f64 = 0.02;
+const TRIM_AFTER: u64 = 100;
+/// Rows evaluated together.
+const CHUNK: usize = 512;
+
+/// How many views there are.
+pub const N_VIEWS: usize = 4;
+
+/// What is said of a row before it is learnt from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verdict {
+    /// Log-density of the observed cells under the whole mixture, in nats and the data's own units; NaN before there
+    /// is a model.
+    pub log_density: f64,
+    /// The views together, T = −mean log p, in nats; 0 while too few rows were seen to judge.
+    pub surprise: f64,
+    /// Share of recent rows at least as surprising, in (0, 1]; 1 while too few rows were seen to judge.
+    pub p_value: f64,
+    /// p-values of the views: established density, one Gaussian, its diagonal, long-tailed columns.
+    pub views: [f64; N_VIEWS],
+    /// The component most responsible.
+    pub component: Option<ComponentId>,
+    /// Its responsibility; NaN before there is a model.
+    pub responsibility: f64,
+    /// What the row counts as one of the normal rows, from 0.02 to 1.
+    pub weight: f64,
+}
+
+/// What judging remembers of a stream: columns, views and recent scores.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Watch {
+    /// Share of the mass that is established, and rows that a component of it must stand for.
+    established: f64,
+    new_mode_rows: f64,
+    n_seen: u64,
+    n_judged: u64,
+    columns: Columns,
+    /// The latest rows, while there are columns to be fitted.
+    waiting: Vec<f64>,
+    gaussian: OneGaussian,
+    standings: Standings,
+    views: [Ranks; N_VIEWS],
+    combined: Ranks,
+}
+
+/// Buffers of judging; not part of the state.
+#[derive(Clone, Debug, Default)]
+pub struct WatchWork {
+    evaluation: Evaluation,
+    posterior: Posterior,
+    established: Vec<f64>,
+    /// Components by the mass that looked normal, and those that are established.
+    order: Vec<(f64, usize)>,
+    chosen: Vec<usize>,
+    /// Rows of each component, and what they count after trimming.
+    sums: Vec<(f64, f64)>,
+    given: Vec<f64>,
+    block: RowBlock,
+    distances: (Vec<f64>, Vec<f64>),
+    transformed: Vec<f64>,
+    /// Per row, the views' scores and T; none while there is nothing to judge by.
+    scores: Vec<Option<[f64; N_VIEWS + 1]>>,
+}
+
+impl Watch {
+    /// A watch that has seen nothing.
+    pub fn new(n_columns: usize, settings: &Settings) -> Watch {
+        Watch {
+            established: settings.established,
+            new_mode_rows: settings.new_mode_rows,
+            n_seen: 0,
+            n_judged: 0,
+            columns: Columns::new(n_columns, WARM_UP as u64),
+            waiting: Vec::new(),
+            gaussian: OneGaussian::new(n_columns),
+            standings: Standings::default(),
+            views: std::array::from_fn(|_| Ranks::new(VIEW_SCORES)),
+            combined: Ranks::new(COMBINED_SCORES),
+        }
+    }
+
+    /// A watch for a model that was learnt without one: what is usual is told by the rows that the learner still holds.
+    pub fn of_recent_rows(learner: &dyn Learner, n_columns: usize, settings: &Settings, work: &mut WatchWork) -> Watch {
+        let mut watch = Watch::new(n_columns, settings);
+        let rows = learner.recent_rows(COMBINED_SCORES);
+        let n = rows.len() / n_columns;
+        if n < WARM_UP {
+            return watch;
+        }
+        watch.n_seen = n as u64;
+        watch.n_judged = n as u64;
+        watch.fit_columns(&rows);
+        watch.rank_recent_rows(learner, work);
+        watch
+    }
+
+    /// Ranks from here on among the rows that the learner still holds, as it and this watch score them now.
+    pub fn rank_recent_rows(&mut self, learner: &dyn Learner, work: &mut WatchWork) {
+        let rows = learner.recent_rows(COMBINED_SCORES);
+        let mut verdicts = Vec::new();
+        self.judge(learner, &rows, None, work, &mut verdicts);
+        let scores = |v: usize, work: &WatchWork| -> Vec<f64> { work.scores.iter().flatten().map(|s| s[v]).collect() };
+        if work.scores.iter().flatten().count() < WARM_UP {
+            return;
+        }
+        self.views = std::array::from_fn(|v| Ranks::of(VIEW_SCORES, &scores(v, work)));
+        // Once more, now that the views have ranks.
+        self.judge(learner, &rows, None, work, &mut verdicts);
+        self.combined = Ranks::of(COMBINED_SCORES, &scores(N_VIEWS, work));
+    }
+
+    /// Judges rows, all of them by the state as it is; verdicts are appended to `out`. Weights matter only for what is
+    /// then learnt.
+    pub fn judge(
+        &self,
+        learner: &dyn Learner,
+        rows: &[f64],
+        weights: Option<&[f64]>,
+        work: &mut WatchWork,
+        out: &mut Vec<Verdict>,
+    ) {
+        let d = self.columns.n_columns();
+        work.scores.clear();
+        work.transformed.clear();
+        work.sums.clear();
+        for rows in rows.chunks(CHUNK * d) {
+            learner.evaluate(rows, &mut work.evaluation);
+            let members = work.evaluation.members();
+            self.establish(members, &mut work.order, &mut work.chosen);
+            if work.sums.len() != members.len() {
+                work.sums.clear();
+                work.sums.resize(members.len(), (0.0, 0.0));
+            }
+            let first = work.transformed.len();
+            self.columns.push_rows(rows, &mut work.transformed);
+            let (first_score, first_verdict) = (work.scores.len(), out.len());
+            if !work.chosen.is_empty() && self.columns.is_ready() {
+                work.evaluation.log_density_under(&work.chosen, &mut work.posterior, &mut work.established);
+                work.block.load(&work.transformed[first..], d);
+                let typical = [1, 2, 3].map(|view| self.typical_cell(view));
+                let (scores, established) = (&mut work.scores, &work.established);
+                self.gaussian.distances(&mut work.block, typical, &mut work.distances, |i, s| {
+                    scores.push(Some(self.combine([-established[i], s[0], s[1], s[2]])));
+                });
+            } else {
+                work.scores.resize(first_score + rows.len() / d, None);
+            }
+            work.evaluation.normalise();
+            for (i, scores) in work.scores[first_score..].iter().enumerate() {
+                out.push(self.verdict(work.evaluation.of_row(i), scores.as_ref()));
+            }
+            let judged = &out[first_verdict..];
+            work.given.clear();
+            work.given.extend((0..judged.len()).map(|i| weights.map_or(1.0, |w| w[first_score + i])));
+            for (k, (rows, trimmed)) in work.sums.iter_mut().enumerate() {
+                let responsibilities = work.evaluation.responsibilities(k);
+                for ((q, given), verdict) in responsibilities.iter().zip(&work.given).zip(judged) {
+                    *rows += q * given;
+                    *trimmed += q * given * verdict.weight;
+                }
+            }
+        }
+    }
+
+    /// What a missing cell adds to a distance: a cell's share of the median row's, or 1 before there are ranks.
+    fn typical_cell(&self, view: usize) -> f64 {
+        let share = self.views[view].median() / self.columns.n_columns() as f64;
+        if share.is_finite() { share.max(0.0) } else { 1.0 }
+    }
+
+    /// The established components: those that hold the bulk of the mass that looked normal. Trust counts to its fourth
+    /// power: a component most of whose rows look normal keeps its mass, an outlier cluster of a tenth loses nearly all.
+    fn establish(&self, members: &[Member], into: &mut Vec<(f64, usize)>, chosen: &mut Vec<usize>) {
+        into.clear();
+        into.extend(
+            members
+                .iter()
+                .enumerate()
+                .map(|(k, m)| (m.weight * self.standings.trust(m, self.new_mode_rows).powi(4), k)),
+        );
+        let total: f64 = into.iter().map(|(mass, _)| mass).sum();
+        into.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        chosen.clear();
+        let mut mass = 0.0;
+        for &(share, k) in into.iter() {
+            if !chosen.is_empty() && mass >= self.established * total {
+                break;
+            }
+            mass += share;
+            chosen.push(k);
+        }
+    }
+
+    /// Adds T to the scores of the views.
+    fn combine(&self, views: [f64; N_VIEWS]) -> [f64; N_VIEWS + 1] {
+        let log_p: f64 = views.iter().zip(&self.views).map(|(score, ranks)| ranks.log_p_value(*score)).sum();
+        [views[0], views[1], views[2], views[3], -log_p / N_VIEWS as f64]
+    }
+
+    fn verdict(&self, of_row: (f64, Option<ComponentId>, f64), scores: Option<&[f64; N_VIEWS + 1]>) -> Verdict {
+        let (log_density, component, responsibility) = of_row;
+        let mut verdict = Verdict {
+            log_density,
+            surprise: 0.0,
+            p_value: 1.0,
+            views: [1.0; N_VIEWS],
+            component,
+            responsibility,
+            weight: 1.0,
+        };
+        if let Some(scores) = scores {
+            verdict.surprise = scores[N_VIEWS];
+            verdict.p_value = self.combined.p_value(scores[N_VIEWS]);
+            verdict.views = std::array::from_fn(|v| self.views[v].p_value(scores[v]));
+            if self.n_judged >= TRIM_AFTER {
+                verdict.weight = (verdict.p_value / TRIM_BELOW).clamp(TRIM_FLOOR, 1.0);
+            }
+        }
+        verdict
+    }
+
+    /// Learns from the rows that were just judged with `work`, with their weights after trimming; rows of weight 0
+    /// count as none.
+    pub fn learn(&mut self, rows: &[f64], weights: &[f64], work: &mut WatchWork) {
+        let d = self.columns.n_columns();
+        for (scores, _) in work.scores.iter().zip(weights).filter(|(_, w)| **w > 0.0) {
+            if let Some(scores) = scores {
+                (0..N_VIEWS).for_each(|v| self.views[v].push(scores[v]));
+                self.combined.push(scores[N_VIEWS]);
+                self.n_judged += 1;
+            }
+        }
+        self.standings.learn(work.evaluation.members(), &work.sums, self.new_mode_rows);
+        if self.columns.is_ready() {
+            for (rows, weights) in work.transformed.chunks(CHUNK * d).zip(weights.chunks(CHUNK)) {
+                work.block.load(rows, d);
+                self.gaussian.learn(&mut work.block, weights);
+            }
+        }
+        self.n_seen += weights.iter().filter(|w| **w > 0.0).count() as u64;
+        self.columns.notice(rows, weights, self.n_seen + WARM_UP as u64);
+        if !self.columns.is_waiting() {
+            return;
+        }
+        let counts = rows.chunks_exact(d).zip(weights).filter(|(_, w)| **w > 0.0);
+        counts.for_each(|(row, _)| self.waiting.extend_from_slice(row));
+        let excess = self.waiting.len().saturating_sub(WARM_UP * d);
+        self.waiting.drain(..excess);
+        if self.columns.is_due(self.n_seen) {
+            let rows = std::mem::take(&mut self.waiting);
+            self.fit_columns(&rows);
+            if self.columns.is_waiting() {
+                self.waiting = rows;
+            }
+        }
+    }
+
+    /// Fits the columns that are due, and begins the Gaussian anew when those are all.
+    fn fit_columns(&mut self, rows: &[f64]) {
+        let d = self.columns.n_columns();
+        let was_ready = self.columns.is_ready();
+        let fitted = self.columns.fit(rows, self.n_seen, self.n_seen + WARM_UP as u64);
+        if fitted.is_empty() {
+            return;
+        }
+        self.gaussian.reset_columns(&fitted, WARM_UP as f64);
+        if !was_ready || fitted.len() == d {
+            let mut transformed = Vec::new();
+            self.columns.push_rows(rows, &mut transformed);
+            let mut block = RowBlock::default();
+            block.load(&transformed, d);
+            self.gaussian.begin(&mut block);
+        }
+    }
+
+    /// The stream is known to have changed: scores from before it are forgotten, and columns are fitted anew.
+    pub fn announce_change(&mut self) {
+        self.views.iter_mut().for_each(|ranks| ranks.flush(KEPT_AFTER_CHANGE));
+        self.combined.flush(KEPT_AFTER_CHANGE);
+        if self.columns.is_ready() {
+            self.waiting.clear();
+            self.columns.refit_at(self.n_seen + WARM_UP as u64);
+        }
+    }
+
+    /// Those of several shards together: statistics add, recent scores interleave. Shards that had too few rows to judge have nothing to add.
+    pub fn joined(parts: &[&Watch]) -> Option<Watch> {
+        let ready: Vec<&Watch> = parts.iter().copied().filter(|p| p.columns.is_ready()).collect();
+        let first = ready.first()?;
+        Some(Watch {
+            established: first.established,
+            new_mode_rows: first.new_mode_rows,
+            n_seen: ready.iter().map(|p| p.n_seen).sum(),
+            n_judged: ready.iter().map(|p| p.n_judged).sum(),
+            columns: Columns::joined(&ready.iter().map(|p| &p.columns).collect::<Vec<_>>()),
+            waiting: Vec::new(),
+            standings: Standings::joined(&ready.iter().map(|p| &p.standings).collect::<Vec<_>>()),
+            gaussian: OneGaussian::joined(&ready.iter().map(|p| &p.gaussian).collect::<Vec<_>>()),
+            views: std::array::from_fn(|v| Ranks::joined(&ready.iter().map(|p| &p.views[v]).collect::<Vec<_>>())),
+            combined: Ranks::joined(&ready.iter().map(|p| &p.combined).collect::<Vec<_>>()),
+        })
+    }
+
+    /// Checks everything a file may have got wrong and rebuilds what is not saved.
+    pub fn restore(&mut self, n_columns: usize) -> Result<(), String> {
+        let sound = self.columns.is_sound(n_columns)
+            && self.gaussian.is_sound(n_columns)
+            && self.standings.is_sound()
+            && self.views.iter().all(|ranks| ranks.is_sound(VIEW_SCORES))
+            && self.combined.is_sound(COMBINED_SCORES)
+            && self.waiting.len().is_multiple_of(n_columns)
+            && self.waiting.len() <= WARM_UP * n_columns
+            && !self.waiting.iter().any(|v| v.is_infinite())
+            && (0.0..=1.0).contains(&self.established)
+            && self.new_mode_rows >= 0.0;
+        if !sound {
+            return Err("its record of recent scores is inconsistent".into());
+        }
+        self.gaussian.restore();
+        self.views.iter_mut().for_each(Ranks::restore);
+        self.combined.restore();
+        Ok(())
+    }
+}
