@@ -9,8 +9,8 @@
 //! Each becomes a p-value by its rank among the scores of recent rows; T = −mean log p_v (Fisher's combination). The
 //! views depend on each other, so T is ranked once more among its own recent values: that is the p-value of the row.
 //! The plain views learn rows with weight ω = p/0.2, between 0.02 and 1: what looks like an outlier moves them little.
-//! The mixture learns all rows alike, as it would without being watched: its density is that of the stream, and a
-//! component whose rows are trimmed would look as if the stream had left it.
+//! The mixture learns all rows alike, so that watching leaves the model what it would have been without; trimming it too
+//! made no difference to the ranking that could be told from the spread between shuffles.
 //!
 //! Scores of all rows are ranked, outliers included: p is relative to the recent stream.
 
