@@ -4,6 +4,7 @@ use crate::data::DataFolder;
 use crate::error::ReproduceError;
 use crate::ofab;
 use crate::outcome::{Outcome, write_whole};
+use crate::outliers;
 use crate::page::insert_section;
 use std::fs;
 use std::path::PathBuf;
@@ -20,7 +21,7 @@ pub struct Experiment {
 }
 
 /// Every experiment there is.
-pub const EXPERIMENTS: [Experiment; 9] = [
+pub const EXPERIMENTS: [Experiment; 10] = [
     Experiment {
         name: "ofab/table1",
         shows: "Table I and figure 2: divergence from the truth and number of components after 5,000 batches",
@@ -74,6 +75,12 @@ pub const EXPERIMENTS: [Experiment; 9] = [
         shows: "Held-out log-likelihood on MNIST and Shuttle after one pass",
         needs_data: true,
         run: ofab::real::run,
+    },
+    Experiment {
+        name: "outliers/reasons",
+        shows: "Columns spoilt on purpose, and whether the reasons name them",
+        needs_data: false,
+        run: outliers::reasons::run,
     },
 ];
 

@@ -35,6 +35,7 @@ mod export;
 mod learn;
 mod ofab;
 mod outcome;
+mod outliers;
 mod page;
 mod parallel;
 mod summary;

@@ -2,10 +2,12 @@
 
 mod evaluate;
 mod event;
+mod reasons;
 mod scorer;
 mod snapshot;
 
 pub use evaluate::{HoleScratch, Posterior, RowBlock};
 pub use event::{ComponentId, EVENTS_KEPT, Event, EventLog, Happening};
-pub use scorer::{Reason, RowScore, Scorer};
+pub use reasons::Reason;
+pub use scorer::{RowScore, Scorer};
 pub use snapshot::{Component, LogScore, Snapshot};

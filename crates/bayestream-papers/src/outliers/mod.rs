@@ -1,0 +1,3 @@
+//! Outliers of a stream: why a row is one, and when the stream itself has changed.
+
+pub mod reasons;
