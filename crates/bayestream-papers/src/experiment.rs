@@ -21,7 +21,7 @@ pub struct Experiment {
 }
 
 /// Every experiment there is.
-pub const EXPERIMENTS: [Experiment; 10] = [
+pub const EXPERIMENTS: [Experiment; 11] = [
     Experiment {
         name: "ofab/table1",
         shows: "Table I and figure 2: divergence from the truth and number of components after 5,000 batches",
@@ -81,6 +81,12 @@ pub const EXPERIMENTS: [Experiment; 10] = [
         shows: "Columns spoilt on purpose, and whether the reasons name them",
         needs_data: false,
         run: outliers::reasons::run,
+    },
+    Experiment {
+        name: "outliers/drift",
+        shows: "Alarms on streams that change at once, and on streams that do not",
+        needs_data: false,
+        run: outliers::drift::run,
     },
 ];
 

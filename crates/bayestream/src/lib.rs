@@ -24,5 +24,6 @@ pub mod family;
 pub mod metrics;
 pub mod model;
 pub mod num;
+pub mod outlier;
 pub mod structure;
 pub mod synthetic;

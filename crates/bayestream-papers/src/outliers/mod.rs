@@ -1,3 +1,4 @@
 //! Outliers of a stream: why a row is one, and when the stream itself has changed.
 
+pub mod drift;
 pub mod reasons;

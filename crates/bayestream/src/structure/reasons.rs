@@ -44,7 +44,7 @@ const LEAST_PIVOT: f64 = 1e-14;
 impl Scorer {
     /// The observed cells of one row: the blamed ones first, then the others, each by falling surprise.
     pub fn reasons(&self, row: &[f64]) -> Vec<Reason> {
-        reasons(&self.frame, self.parts.iter().map(|(weight, gauss)| (*weight, gauss)), row)
+        reasons(self.frame(), self.parts(), row)
     }
 }
 

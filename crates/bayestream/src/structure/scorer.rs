@@ -24,8 +24,8 @@ pub struct RowScore {
 /// A mixture ready to score rows.
 #[derive(Clone, Debug)]
 pub struct Scorer {
-    pub(super) frame: Frame,
-    pub(super) parts: Vec<(f64, Gauss)>,
+    frame: Frame,
+    parts: Vec<(f64, Gauss)>,
     ids: Vec<ComponentId>,
     recent: Vec<f64>,
     block: RowBlock,
@@ -43,6 +43,16 @@ impl Scorer {
             block: RowBlock::default(),
             posterior: Posterior::default(),
         }
+    }
+
+    /// The frame its components are in.
+    pub(crate) fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    /// Its weighted components, in the frame.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (f64, &Gauss)> {
+        self.parts.iter().map(|(weight, gauss)| (*weight, gauss))
     }
 
     /// Scores rows (row-major, NaN = missing) in their order, replacing what `out` holds.

@@ -1,0 +1,104 @@
+//! One bet that the stream has changed.
+//!
+//! A feature f of the rows is exponentially tilted: exp(θ f − ψ), with ψ = log E exp(θ f) measured on rows of the
+//! unchanged stream, has mean one while nothing changes, whatever the distribution of f. Its running product, started
+//! over whenever it falls below one, is a CUSUM that takes exp(h) rows or more on average to reach exp(h) by chance.
+//! ψ is known to its standard error only, which is added to it, and rows that follow from the row before are worth less
+//! than fresh ones: evidence is divided by the factor by which the variance of sums exceeds that of fresh rows.
+
+use serde::{Deserialize, Serialize};
+
+/// Rows per batch when the variance of sums is measured, and the ratios that chance alone may show.
+const BATCHES: [(u32, f64); 2] = [(25, 1.3), (125, 1.8)];
+/// Standard errors of ψ that are taken off every row's evidence.
+const DOUBT: f64 = 1.5;
+
+/// A bet on one feature, being calibrated or running.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Channel {
+    /// The feature's place, and θ.
+    pub feature: usize,
+    tilt: f64,
+    calibration: Calibration,
+    /// ψ with its doubt, and what a row is worth.
+    offset: f64,
+    worth: f64,
+    /// The CUSUM, in nats.
+    pub evidence: f64,
+    /// The row after which it last started over.
+    pub since: u64,
+}
+
+/// Sums of exp(θ f).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Calibration {
+    n: u32,
+    sum: f64,
+    squares: f64,
+    /// For each length of batch: the batch so far, Σ(batch sum)², batches.
+    batches: [(f64, f64, u32); 2],
+}
+
+impl Channel {
+    pub fn new(feature: usize, tilt: f64) -> Channel {
+        let calibration = Calibration::default();
+        Channel { feature, tilt, calibration, offset: 0.0, worth: 0.0, evidence: 0.0, since: 0 }
+    }
+
+    /// Takes a row of the unchanged stream.
+    pub fn calibrate(&mut self, feature: f64) {
+        let s = (self.tilt * feature).exp();
+        let sums = &mut self.calibration;
+        sums.n += 1;
+        sums.sum += s;
+        sums.squares += s * s;
+        for ((batch, squares, n), (length, _)) in sums.batches.iter_mut().zip(BATCHES) {
+            *batch += s;
+            if sums.n.is_multiple_of(length) {
+                *squares += *batch * *batch;
+                *n += 1;
+                *batch = 0.0;
+            }
+        }
+    }
+
+    /// Ends the calibration; a channel that saw too few rows never bets.
+    pub fn start(&mut self, row: u64) {
+        let sums = &self.calibration;
+        let n = f64::from(sums.n);
+        let mean = sums.sum / n;
+        let variance = sums.squares / n - mean * mean;
+        (self.evidence, self.since, self.worth, self.offset) = (0.0, row, 0.0, 0.0);
+        if sums.n < 4 * BATCHES[1].0 {
+            return;
+        }
+        // A feature that never varied: any change of it is news, and the smallest doubt does.
+        let share = (variance / (mean * mean)).max(1e-6);
+        let inflation = sums.batches.iter().zip(BATCHES).fold(1.0_f64, |most, ((_, squares, m), (length, chance))| {
+            let length = f64::from(length);
+            let of_means = squares / (f64::from(*m) * length * length) - mean * mean;
+            most.max(of_means / (mean * mean) * length / share / chance)
+        });
+        self.worth = 1.0 / inflation;
+        self.offset = mean.ln() + DOUBT * (share * inflation / n).sqrt();
+    }
+
+    /// Takes a row, and tells the evidence so far.
+    pub fn bet(&mut self, feature: f64, row: u64) -> f64 {
+        self.evidence += self.worth * (self.tilt * feature - self.offset);
+        if self.evidence <= 0.0 {
+            self.evidence = 0.0;
+            self.since = row;
+        }
+        self.evidence
+    }
+
+    pub fn is_sound(&self, n_features: usize) -> bool {
+        let sums = &self.calibration;
+        self.feature < n_features
+            && [self.tilt, self.offset, self.evidence, sums.sum, sums.squares].iter().all(|v| v.is_finite())
+            && (0.0..=1.0).contains(&self.worth)
+            && self.evidence >= 0.0
+            && sums.batches.iter().all(|(a, b, _)| a.is_finite() && b.is_finite())
+    }
+}
