@@ -8,10 +8,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Rows per batch when the variance of sums is measured, and the ratios that chance alone may show.
-const BATCHES: [(u32, f64); 2] = [(25, 1.3), (125, 1.8)];
-/// Standard errors of ψ that are taken off every row's evidence.
+/// Rows per batch when the variance of sums is measured.
+const BATCHES: [u32; 2] = [25, 125];
+/// Standard errors that chance is given: of ψ, in which it is taken off every row's evidence, and of variances of sums.
 const DOUBT: f64 = 1.5;
+/// A change that has not shown after so many rows is no change but a ψ that is a little off: the bet starts over.
+const PATIENCE: u64 = 1000;
 
 /// A bet on one feature, being calibrated or running.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,7 +54,7 @@ impl Channel {
         sums.n += 1;
         sums.sum += s;
         sums.squares += s * s;
-        for ((batch, squares, n), (length, _)) in sums.batches.iter_mut().zip(BATCHES) {
+        for ((batch, squares, n), length) in sums.batches.iter_mut().zip(BATCHES) {
             *batch += s;
             if sums.n.is_multiple_of(length) {
                 *squares += *batch * *batch;
@@ -69,16 +71,20 @@ impl Channel {
         let mean = sums.sum / n;
         let variance = sums.squares / n - mean * mean;
         (self.evidence, self.since, self.worth, self.offset) = (0.0, row, 0.0, 0.0);
-        if sums.n < 4 * BATCHES[1].0 {
+        if sums.n < 4 * BATCHES[1] {
             return;
         }
         // A feature that never varied: any change of it is news, and the smallest doubt does.
         let share = (variance / (mean * mean)).max(1e-6);
-        let inflation = sums.batches.iter().zip(BATCHES).fold(1.0_f64, |most, ((_, squares, m), (length, chance))| {
-            let length = f64::from(length);
-            let of_means = squares / (f64::from(*m) * length * length) - mean * mean;
-            most.max(of_means / (mean * mean) * length / share / chance)
+        let ratios = [0, 1].map(|at| {
+            let ((_, squares, m), length) = (sums.batches[at], f64::from(BATCHES[at]));
+            let m = f64::from(m);
+            let ratio = (squares / (m * length * length * mean * mean) - 1.0) * length / share;
+            (ratio, 1.0 + DOUBT * (2.0 / m).sqrt())
         });
+        let [(short, by_chance), (long, by_luck)] = ratios;
+        // Long batches are few: what chance may do is taken off their ratio.
+        let inflation = (long / by_luck).max(if short > by_chance { short } else { 1.0 }).max(1.0);
         self.worth = 1.0 / inflation;
         self.offset = mean.ln() + DOUBT * (share * inflation / n).sqrt();
     }
@@ -86,7 +92,7 @@ impl Channel {
     /// Takes a row, and tells the evidence so far.
     pub fn bet(&mut self, feature: f64, row: u64) -> f64 {
         self.evidence += self.worth * (self.tilt * feature - self.offset);
-        if self.evidence <= 0.0 {
+        if self.evidence <= 0.0 || row - self.since > PATIENCE {
             self.evidence = 0.0;
             self.since = row;
         }

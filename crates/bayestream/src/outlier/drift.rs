@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 
 /// Rows before the first copy, and after an alarm before the next: the learner finds its feet.
 const SETTLING: u64 = 500;
-/// Rows that calibrate the first copy, and every later one.
+/// Rows that calibrate the first copy, and later ones (half the stream, as long as that is less).
 const FIRST_CALIBRATION: u64 = 1500;
 const CALIBRATION: u64 = 4000;
 /// A copy is not replaced while its evidence has come this share of the way to an alarm.
 const SUSPICION: f64 = 0.3;
-/// Evidence, in nats, with which a column is named rather than what follows from its change.
-const TELLING: f64 = 3.0;
+/// Share of the strongest evidence with which a column is named rather than what follows from its change.
+const TELLING: f64 = 0.35;
 /// Rows laid out at a time.
 const CHUNK: usize = 256;
 /// Rows of an unchanged stream in which one false alarm is tolerated.
@@ -42,6 +42,16 @@ pub enum DriftKind {
     Dependence,
     /// Which components the rows come from, or that they come from none.
     Occupancy,
+}
+
+impl DriftKind {
+    /// The column it is about, if it is about one.
+    pub fn column(self) -> Option<usize> {
+        match self {
+            DriftKind::Mean { column } | DriftKind::Spread { column } => Some(column),
+            DriftKind::Dependence | DriftKind::Occupancy => None,
+        }
+    }
 }
 
 /// A stream that no longer follows its model.
@@ -130,8 +140,8 @@ impl DriftWatch {
         for features in self.features.chunks_exact(n_features) {
             next.calibrate(features);
         }
-        let due = if self.watching.is_some() { CALIBRATION } else { FIRST_CALIBRATION };
         let last = self.n_seen + (rows.len() / self.n_columns) as u64;
+        let due = if self.watching.is_some() { (last / 2).min(CALIBRATION) } else { FIRST_CALIBRATION };
         if next.age >= due && !self.watching.as_ref().is_some_and(Sentry::is_suspicious) {
             next.channels.iter_mut().for_each(|channel| channel.start(last));
             self.watching = self.next.take();
@@ -171,19 +181,146 @@ impl Sentry {
         self.channels.iter().any(|channel| channel.evidence > SUSPICION * threshold)
     }
 
-    /// A column that moved or spread also changes what is expected of others: it is named when it shows itself.
+    /// A column that moved or spread also changes what is expected of others, so it is named when its own residuals
+    /// show it; rows in a new place differ in most columns. Given the columns before, the first to move is the one.
     fn alarm(&self, row: u64) -> DriftAlarm {
         let kind = |channel: &Channel| self.frozen.kind_of(channel.feature);
-        let is_column = |c: &&Channel| matches!(kind(c), DriftKind::Mean { .. } | DriftKind::Spread { .. });
         let strongest = |a: &&Channel, b: &&Channel| a.evidence.total_cmp(&b.evidence);
-        let all = self.channels.iter().max_by(strongest);
-        let column = self.channels.iter().filter(is_column).max_by(strongest).filter(|c| c.evidence >= TELLING);
-        let what = column.or(all).map_or(DriftKind::Occupancy, kind);
-        let (since, strength) = all.map_or((row, 0.0), |c| (c.since, c.evidence));
-        DriftAlarm { row, since, what, strength }
+        let Some(first_sight) = self.channels.iter().max_by(strongest) else {
+            return DriftAlarm { row, since: row, what: DriftKind::Occupancy, strength: 0.0 };
+        };
+        let telling = || self.channels.iter().filter(|c| c.evidence >= TELLING * first_sight.evidence);
+        let own = || telling().filter(|c| self.frozen.is_of_column_alone(c.feature));
+        let mut columns: Vec<usize> = own().filter_map(|c| kind(c).column()).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let moved = || telling().map(kind).filter(|k| matches!(k, DriftKind::Mean { .. })).min_by_key(|k| k.column());
+        let what = match (columns.len(), kind(first_sight)) {
+            (n, _) if n > 2 && 2 * n > self.frozen.n_columns() => DriftKind::Occupancy,
+            (0, DriftKind::Mean { .. }) => moved().unwrap_or(DriftKind::Occupancy),
+            (0, other) => other,
+            _ => own().max_by(strongest).map_or(DriftKind::Occupancy, kind),
+        };
+        DriftAlarm { row, since: first_sight.since, what, strength: first_sight.evidence }
     }
 
     fn restore(&mut self, n_columns: usize) -> bool {
         self.frozen.restore(n_columns) && self.channels.iter().all(|channel| channel.is_sound(self.frozen.n_features()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Frame;
+    use crate::family::Gauss;
+    use crate::num;
+    use crate::structure::{ComponentId, LogScore};
+    use crate::synthetic::{Covariance, Truth, ofab_truth};
+
+    fn scorer(truth: &Truth) -> Scorer {
+        let parts: Vec<(f64, Gauss)> = truth
+            .weights
+            .iter()
+            .zip(truth.means.iter().zip(&truth.covariances))
+            .map(|(weight, (mean, covariance))| (*weight, Gauss::with_covariance(mean, covariance)))
+            .collect();
+        let ids = (0..parts.len()).map(|serial| ComponentId { shard: 0, serial: serial as u32 }).collect();
+        Scorer::new(Frame::identity(truth.n_columns()), parts, ids, &LogScore::default())
+    }
+
+    fn alarms(rows: &[f64], truth: &Truth, batch: usize) -> Vec<DriftAlarm> {
+        let mut watch = DriftWatch::new(truth.n_columns());
+        rows.chunks(batch * truth.n_columns()).filter_map(|rows| watch.observe(rows, || scorer(truth))).collect()
+    }
+
+    #[test]
+    fn each_sort_of_change_is_announced_once_by_its_name() {
+        let round = Truth {
+            weights: vec![0.5, 0.5],
+            means: vec![vec![0.0, 0.0, 0.0], vec![9.0, 0.0, 5.0]],
+            covariances: vec![vec![1.0, 0.5, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0, 1.0]; 2],
+        };
+        let (rows, labels) = round.sample(7000, 3);
+        type Edit = fn(&mut [f64], &[f64]);
+        let changes: [(Edit, DriftKind); 4] = [
+            (|row, _| row[2] += 1.0, DriftKind::Mean { column: 2 }),
+            (|row, mean| row[2] = mean[2] + 1.6 * (row[2] - mean[2]), DriftKind::Spread { column: 2 }),
+            (|row, mean| row[1] = 2.0 * mean[1] - row[1], DriftKind::Dependence),
+            (|row, mean| row.iter_mut().zip(mean).for_each(|(x, m)| *x += 20.0 - 2.0 * m), DriftKind::Occupancy),
+        ];
+        for (edit, what) in changes {
+            let mut rows = rows.clone();
+            for (row, label) in rows.chunks_mut(3).zip(&labels).skip(4000) {
+                edit(row, &round.means[*label as usize]);
+            }
+            let found = alarms(&rows, &round, 7);
+            assert_eq!(found.len(), 1, "{what:?}: {found:?}");
+            assert_eq!(found[0].what, what, "{found:?}");
+            assert!((4001..4400).contains(&found[0].row) && found[0].since < found[0].row, "{found:?}");
+            assert!(found[0].since > 3900, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_steady_stream_raises_no_alarm_even_where_the_model_is_wrong() {
+        let truth = ofab_truth(3, 4, Covariance::Spd, 5);
+        let mut wrong = truth.clone();
+        wrong.means.iter_mut().flatten().for_each(|m| *m += 0.7);
+        wrong.covariances.iter_mut().flatten().for_each(|c| *c *= 0.4);
+        let (rows, _) = truth.sample(30_000, 6);
+        assert_eq!(alarms(&rows, &wrong, 50), []);
+        // Nor where rows follow from the rows before.
+        let mut rng = num::stream(8, 0, 0);
+        let mut levels = [0.0; 4];
+        let sticky: Vec<f64> = (0..120_000)
+            .map(|at| {
+                levels[at % 4] = 0.9 * levels[at % 4] + rng.normal();
+                levels[at % 4]
+            })
+            .collect();
+        assert_eq!(alarms(&sticky, &wrong, 50), []);
+    }
+
+    #[test]
+    fn batches_of_any_size_missing_cells_and_absurd_values_are_taken() {
+        let truth = ofab_truth(2, 3, Covariance::Aat, 9);
+        let (mut rows, _) = truth.sample(6000, 10);
+        for at in (0..rows.len()).step_by(11) {
+            rows[at] = f64::NAN;
+        }
+        rows[300..303].fill(f64::NAN);
+        rows[9000] = 1e75;
+        assert_eq!(alarms(&rows, &truth, 50), []);
+        rows.chunks_mut(3).skip(4500).for_each(|row| row[1] += 3.0);
+        // The model is the same at all times here, so that only the end of the calibration depends on the batches.
+        let (one, many) = (alarms(&rows, &truth, 1), alarms(&rows, &truth, 500));
+        assert_eq!((one.len(), many.len()), (1, 1));
+        assert!(one[0].row < 4600 && many[0].row < 4600);
+    }
+
+    #[test]
+    fn a_watch_goes_on_from_a_file_as_if_it_had_not_stopped() {
+        let truth = ofab_truth(2, 3, Covariance::Aat, 9);
+        let (mut rows, _) = truth.sample(6000, 11);
+        rows.chunks_mut(3).skip(5000).for_each(|row| row[0] += 2.0);
+        let mut watch = DriftWatch::new(3);
+        for rows in rows[..3 * 4980].chunks(30) {
+            assert_eq!(watch.observe(rows, || scorer(&truth)), None);
+        }
+        let mut again: DriftWatch = serde_json::from_str(&serde_json::to_string(&watch).unwrap()).unwrap();
+        again.restore(3).unwrap();
+        let mut n_alarms = 0;
+        for rows in rows[3 * 4980..].chunks(30) {
+            let alarm = watch.observe(rows, || scorer(&truth));
+            assert_eq!(alarm, again.observe(rows, || scorer(&truth)));
+            n_alarms += usize::from(alarm.is_some());
+        }
+        assert_eq!(n_alarms, 1);
+        assert!(again.restore(4).is_err());
+        let text = serde_json::to_string(&watch).unwrap();
+        let damaged: DriftWatch =
+            serde_json::from_str(&text.replacen("\"feature\":1,", "\"feature\":99999,", 1)).unwrap();
+        assert!(damaged.clone().restore(3).is_err() || text == serde_json::to_string(&damaged).unwrap());
     }
 }

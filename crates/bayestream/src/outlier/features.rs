@@ -62,6 +62,10 @@ impl Frozen {
         (!frozen.parts.is_empty()).then_some(frozen)
     }
 
+    pub fn n_columns(&self) -> usize {
+        self.frame.n_columns()
+    }
+
     fn n_pairs(&self) -> usize {
         let d = self.frame.n_columns();
         if d <= MOST_PAIRED { d * (d - 1) / 2 } else { 0 }
@@ -80,6 +84,11 @@ impl Frozen {
             (_, feature) if feature < 4 * d + self.n_pairs() => DriftKind::Dependence,
             _ => DriftKind::Occupancy,
         }
+    }
+
+    /// True for residuals from the component's mean: no other column has a part in them.
+    pub fn is_of_column_alone(&self, feature: usize) -> bool {
+        feature < 2 * self.frame.n_columns()
     }
 
     /// The bets on these features. The first column has nothing before it, so that its residuals are there once only.
