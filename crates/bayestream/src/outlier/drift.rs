@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 /// Rows before the first copy, and after an alarm before the next: the learner finds its feet.
 const SETTLING: u64 = 500;
-/// Rows that calibrate the first copy, and later ones (half the stream, as long as that is less).
-const FIRST_CALIBRATION: u64 = 1500;
+/// Rows that calibrate the first copy, and the most that later ones get: half of those since the first.
+const FIRST_CALIBRATION: u64 = 500;
 const CALIBRATION: u64 = 4000;
 /// A copy is not replaced while its evidence has come this share of the way to an alarm.
 const SUSPICION: f64 = 0.3;
@@ -141,7 +141,7 @@ impl DriftWatch {
             next.calibrate(features);
         }
         let last = self.n_seen + (rows.len() / self.n_columns) as u64;
-        let due = if self.watching.is_some() { (last / 2).min(CALIBRATION) } else { FIRST_CALIBRATION };
+        let due = (last.saturating_sub(self.rest_until) / 2).clamp(FIRST_CALIBRATION, CALIBRATION);
         if next.age >= due && !self.watching.as_ref().is_some_and(Sentry::is_suspicious) {
             next.channels.iter_mut().for_each(|channel| channel.start(last));
             self.watching = self.next.take();

@@ -5,8 +5,8 @@
 //! is looked for greedily, two cells at a time where two explain more than one (neither of two cells that agree on a
 //! wrong value looks bad while the other stays).
 //!
-//! With the precision P of a component and y = P (x − μ), taking out the cells C adds ½ y_C' P_CC⁻¹ y_C − ½ log |P_CC|
-//! + |C|/2 · log 2π to the log-density. Cells that are taken out are eliminated from P and y like pivots of a Cholesky
+//! With the precision P of a component and y = P (x − μ), taking out the cells C adds half of
+//! y_C' P_CC⁻¹ y_C − log |P_CC| + |C| log 2π to the log-density. Cells that are taken out are eliminated from P and y like pivots of a Cholesky
 //! factor, of which only their own columns are made; missing cells are taken out first, in the same way.
 
 use super::scorer::Scorer;
