@@ -5,7 +5,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from suite import growth, kernels, memory, real, rust, speed
+from suite import growth, kernels, memory, real, rust, skab, speed
 
 BENCHMARKS = {
     "speed": speed.run,
@@ -13,6 +13,7 @@ BENCHMARKS = {
     "real": real.run,
     "memory": memory.run,
     "kernels": kernels.run,
+    "skab": skab.run,
 }
 
 

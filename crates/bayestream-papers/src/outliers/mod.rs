@@ -2,3 +2,4 @@
 
 pub mod drift;
 pub mod reasons;
+pub mod skab;
