@@ -21,7 +21,7 @@ pub struct Experiment {
 }
 
 /// Every experiment there is.
-pub const EXPERIMENTS: [Experiment; 12] = [
+pub const EXPERIMENTS: [Experiment; 15] = [
     Experiment {
         name: "ofab/table1",
         shows: "Table I and figure 2: divergence from the truth and number of components after 5,000 batches",
@@ -93,6 +93,24 @@ pub const EXPERIMENTS: [Experiment; 12] = [
         shows: "Outliers of eight sets put first, rows scored before they are learnt from, with and without holes",
         needs_data: true,
         run: outliers::ranking::run,
+    },
+    Experiment {
+        name: "outliers/reasons",
+        shows: "Columns spoilt on purpose, and whether the reasons name them",
+        needs_data: false,
+        run: outliers::reasons::run,
+    },
+    Experiment {
+        name: "outliers/drift",
+        shows: "Alarms on streams that change at once, and on streams that do not",
+        needs_data: false,
+        run: outliers::drift::run,
+    },
+    Experiment {
+        name: "outliers/skab",
+        shows: "Change points of a water-circulation testbed, and the log-scores of its rows",
+        needs_data: true,
+        run: outliers::skab::run,
     },
 ];
 

@@ -1,9 +1,13 @@
-//! Watching streams: whether p-values mean what they say, and how well outliers are put first.
+//! Watching streams: whether p-values mean what they say, how well outliers are put first, why a row is one,
+//! and when the stream itself has changed.
 
 pub mod calibration;
+pub mod drift;
 mod generators;
 pub mod ranking;
+pub mod reasons;
 mod sets;
+pub mod skab;
 
 use crate::error::ReproduceError;
 use crate::learn::new_model;

@@ -1,6 +1,10 @@
-//! Outliers in a stream: how unusual each row is among recent ones, before the model learns from it.
+//! Outliers in a stream: how unusual each row is among recent ones, before the model learns from it, and whether the
+//! stream has left its model.
 
+mod channel;
 mod columns;
+mod drift;
+mod features;
 mod ranks;
 mod standing;
 mod tail;
@@ -8,6 +12,7 @@ mod views;
 mod watch;
 
 pub use columns::Columns;
+pub use drift::{DriftAlarm, DriftKind, DriftWatch};
 pub use ranks::Ranks;
 pub use standing::Standings;
 pub use tail::Tail;

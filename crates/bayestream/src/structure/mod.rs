@@ -3,11 +3,13 @@
 mod evaluate;
 mod evaluation;
 mod event;
+mod reasons;
 mod scorer;
 mod snapshot;
 
 pub use evaluate::{HoleScratch, Posterior, RowBlock};
 pub use evaluation::{Evaluation, Member};
 pub use event::{ComponentId, EVENTS_KEPT, Event, EventLog, Happening};
-pub use scorer::{Reason, RowScore, Scorer};
+pub use reasons::Reason;
+pub use scorer::{RowScore, Scorer};
 pub use snapshot::{Component, LogScore, Snapshot};

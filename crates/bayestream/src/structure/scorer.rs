@@ -5,7 +5,6 @@ use super::event::ComponentId;
 use super::snapshot::{LogScore, Snapshot};
 use crate::data::Frame;
 use crate::family::Gauss;
-use crate::num;
 
 /// What a mixture says of one row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,19 +19,6 @@ pub struct RowScore {
     pub component: Option<ComponentId>,
     /// Its responsibility.
     pub responsibility: f64,
-}
-
-/// How surprising one cell of a row is, given the row's other cells.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reason {
-    /// The column, from zero.
-    pub column: usize,
-    /// `−log p(cell | other cells)`, in nats, in units where the column has unit spread.
-    pub surprise: f64,
-    /// The value seen.
-    pub observed: f64,
-    /// The value expected from the other cells.
-    pub expected: f64,
 }
 
 /// A mixture ready to score rows.
@@ -57,6 +43,16 @@ impl Scorer {
             block: RowBlock::default(),
             posterior: Posterior::default(),
         }
+    }
+
+    /// The frame its components are in.
+    pub(crate) fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    /// Its weighted components, in the frame.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (f64, &Gauss)> {
+        self.parts.iter().map(|(weight, gauss)| (*weight, gauss))
     }
 
     /// Scores rows (row-major, NaN = missing) in their order, replacing what `out` holds.
@@ -115,70 +111,6 @@ impl Scorer {
             responsibility: best.map_or(f64::NAN, at),
         }
     }
-
-    /// The observed cells of one row, the most surprising first.
-    pub fn reasons(&self, row: &[f64]) -> Vec<Reason> {
-        let d = self.frame.n_columns();
-        let mut framed = Vec::new();
-        self.frame.push_rows(row, &mut framed);
-        let observed: Vec<usize> = (0..d).filter(|&j| !framed[j].is_nan()).collect();
-        if self.parts.is_empty() || observed.is_empty() {
-            return Vec::new();
-        }
-        // With y = P (x − μ): z = y_j/√P_jj is the standardised residual of cell j given the others, in component k.
-        let n = observed.len();
-        let mut log_joint = Vec::with_capacity(self.parts.len());
-        let mut cell = Vec::with_capacity(self.parts.len());
-        for (weight, gauss) in &self.parts {
-            let (precision, log_det) = observed_precision(gauss, &observed);
-            let centred: Vec<f64> = observed.iter().map(|&j| framed[j] - gauss.mean()[j]).collect();
-            let y: Vec<f64> = (0..n).map(|a| (0..n).map(|b| precision[a * n + b] * centred[b]).sum()).collect();
-            let distance: f64 = y.iter().zip(&centred).map(|(a, b)| a * b).sum();
-            log_joint.push(weight.ln() + 0.5 * (log_det - n as f64 * num::LN_2PI - distance));
-            cell.push((0..n).map(|a| (y[a], precision[a * n + a])).collect::<Vec<_>>());
-        }
-        let total = num::log_sum_exp(&log_joint);
-        let mut reasons: Vec<Reason> = (0..n)
-            .map(|a| {
-                let without: Vec<f64> = (0..self.parts.len())
-                    .map(|k| {
-                        let (y, p) = cell[k][a];
-                        log_joint[k] - 0.5 * (p.ln() - num::LN_2PI - y * y / p)
-                    })
-                    .collect();
-                let log_without = num::log_sum_exp(&without);
-                let expected: f64 = (0..self.parts.len())
-                    .map(|k| {
-                        let (y, p) = cell[k][a];
-                        (without[k] - log_without).exp() * (framed[observed[a]] - y / p)
-                    })
-                    .sum();
-                let column = observed[a];
-                Reason {
-                    column,
-                    surprise: log_without - total,
-                    observed: row[column],
-                    expected: self.frame.cell_out(column, expected),
-                }
-            })
-            .collect();
-        reasons.sort_by(|a, b| b.surprise.total_cmp(&a.surprise).then(a.column.cmp(&b.column)));
-        reasons
-    }
-}
-
-/// Precision of the observed cells' marginal, and its log-determinant.
-fn observed_precision(gauss: &Gauss, observed: &[usize]) -> (Vec<f64>, f64) {
-    let d = gauss.mean().len();
-    if observed.len() == d {
-        return (gauss.precision(), -gauss.log_det());
-    }
-    let full = gauss.covariance();
-    let marginal: Vec<f64> =
-        observed.iter().flat_map(|&a| observed.iter().map(move |&b| (a, b))).map(|(a, b)| full[a * d + b]).collect();
-    let mean: Vec<f64> = observed.iter().map(|&j| gauss.mean()[j]).collect();
-    let part = Gauss::with_covariance(&mean, &marginal);
-    (part.precision(), -part.log_det())
 }
 
 /// The conformal rank of a log-density among ascending recent ones: ties count half, and no value is impossible.
