@@ -1,13 +1,15 @@
-//! Score before learn: four views of a row, each ranked among recent rows, and what they say together.
+//! Score before learn: five views of a row, each ranked among recent rows, and what they say together.
 //!
 //! 1. **Established density** s₁ = −log Σ_{k∈E} w_k N_k(x): only components that hold the bulk of the mass that looked
 //!    normal itself (`standing.rs`), so that a cluster of outliers does not make itself normal.
 //! 2. **One Gaussian** s₂ = (u−m)' C⁻¹ (u−m), of rows u with columns made comparable (`columns.rs`).
 //! 3. **Its diagonal** s₃ = Σ_j z_j², z_j² = (u_j−m_j)²/C_jj: far out in one column.
 //! 4. **Long-tailed columns** s₄ = Σ_j log(1 + z_j²/3), Student's t: a little out in many columns.
+//! 5. **Slices** s₅ = −mean log share of the row's place on random lines (`slices.rs`).
 //!
-//! Each becomes a p-value by its rank among the scores of recent rows; T = −mean log p_v (Fisher's combination). The
-//! views depend on each other, so T is ranked once more among its own recent values: that is the p-value of the row.
+//! Each becomes a p-value by its rank among the scores of recent rows; T is the mean of −log p_v, Fisher's combination,
+//! where the first four, which measure distances from centres, count as one and the slices as another. The views depend
+//! on each other, so T is ranked once more among its own recent values: that is the p-value of the row.
 //! The plain views learn rows with weight ω = p/0.2, between 0.02 and 1: what looks like an outlier moves them little.
 //! The mixture learns all rows alike, so that watching leaves the model what it would have been without; trimming it too
 //! made no difference to the ranking that could be told from the spread between shuffles.
@@ -16,6 +18,7 @@
 
 use super::columns::Columns;
 use super::ranks::Ranks;
+use super::slices::Slices;
 use super::standing::Standings;
 use super::views::OneGaussian;
 use crate::engine::Learner;
@@ -40,7 +43,9 @@ const TRIM_AFTER: u64 = 100;
 const CHUNK: usize = 512;
 
 /// How many views there are.
-pub const N_VIEWS: usize = 4;
+pub const N_VIEWS: usize = 5;
+/// Those of them that measure distances from centres.
+const N_DISTANCES: usize = 4;
 
 /// What is said of a row before it is learnt from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,11 +53,11 @@ pub struct Verdict {
     /// Log-density of the observed cells under the whole mixture, in nats and the data's own units; NaN before there
     /// is a model.
     pub log_density: f64,
-    /// The views together, T = −mean log p, in nats; 0 while too few rows were seen to judge.
+    /// The views together, T, a weighted mean of −log p, in nats; 0 while too few rows were seen to judge.
     pub surprise: f64,
     /// Share of recent rows at least as surprising, in (0, 1]; 1 while too few rows were seen to judge.
     pub p_value: f64,
-    /// p-values of the views: established density, one Gaussian, its diagonal, long-tailed columns.
+    /// p-values of the views: established density, one Gaussian, its diagonal, long-tailed columns, slices.
     pub views: [f64; N_VIEWS],
     /// The component most responsible.
     pub component: Option<ComponentId>,
@@ -74,6 +79,7 @@ pub struct Watch {
     /// The latest rows, while there are columns to be fitted.
     waiting: Vec<f64>,
     gaussian: OneGaussian,
+    slices: Slices,
     standings: Standings,
     views: [Ranks; N_VIEWS],
     combined: Ranks,
@@ -109,6 +115,7 @@ impl Watch {
             columns: Columns::new(n_columns, WARM_UP as u64),
             waiting: Vec::new(),
             gaussian: OneGaussian::new(n_columns),
+            slices: Slices::new(n_columns),
             standings: Standings::default(),
             views: std::array::from_fn(|_| Ranks::new(VIEW_SCORES)),
             combined: Ranks::new(COMBINED_SCORES),
@@ -174,9 +181,12 @@ impl Watch {
                 work.evaluation.log_density_under(&work.chosen, &mut work.posterior, &mut work.established);
                 work.block.load(&work.transformed[first..], d);
                 let typical = [1, 2, 3].map(|view| self.typical_cell(view));
+                let usual_slice = self.views[N_DISTANCES].median();
                 let (scores, established) = (&mut work.scores, &work.established);
+                let transformed = &work.transformed[first..];
                 self.gaussian.distances(&mut work.block, typical, &mut work.distances, |i, s| {
-                    scores.push(Some(self.combine([-established[i], s[0], s[1], s[2]])));
+                    let slice = self.slices.score(&transformed[i * d..(i + 1) * d]).unwrap_or(usual_slice);
+                    scores.push(Some(self.combine([-established[i], s[0], s[1], s[2], slice])));
                 });
             } else {
                 work.scores.resize(first_score + rows.len() / d, None);
@@ -229,8 +239,12 @@ impl Watch {
 
     /// Adds T to the scores of the views.
     fn combine(&self, views: [f64; N_VIEWS]) -> [f64; N_VIEWS + 1] {
-        let log_p: f64 = views.iter().zip(&self.views).map(|(score, ranks)| ranks.log_p_value(*score)).sum();
-        [views[0], views[1], views[2], views[3], -log_p / N_VIEWS as f64]
+        let log_p = |v: usize| self.views[v].log_p_value(views[v]);
+        let distances = (0..N_DISTANCES).map(log_p).sum::<f64>() / N_DISTANCES as f64;
+        let mut scores = [0.0; N_VIEWS + 1];
+        scores[..N_VIEWS].copy_from_slice(&views);
+        scores[N_VIEWS] = -0.5 * (distances + log_p(N_DISTANCES));
+        scores
     }
 
     fn verdict(&self, of_row: (f64, Option<ComponentId>, f64), scores: Option<&[f64; N_VIEWS + 1]>) -> Verdict {
@@ -271,6 +285,7 @@ impl Watch {
             for (rows, weights) in work.transformed.chunks(CHUNK * d).zip(weights.chunks(CHUNK)) {
                 work.block.load(rows, d);
                 self.gaussian.learn(&mut work.block, weights);
+                self.slices.learn(rows, weights);
             }
         }
         self.n_seen += weights.iter().filter(|w| **w > 0.0).count() as u64;
@@ -300,9 +315,10 @@ impl Watch {
             return;
         }
         self.gaussian.reset_columns(&fitted, WARM_UP as f64);
+        let mut transformed = Vec::new();
+        self.columns.push_rows(rows, &mut transformed);
+        self.slices.begin(&transformed, &fitted);
         if !was_ready || fitted.len() == d {
-            let mut transformed = Vec::new();
-            self.columns.push_rows(rows, &mut transformed);
             let mut block = RowBlock::default();
             block.load(&transformed, d);
             self.gaussian.begin(&mut block);
@@ -332,6 +348,7 @@ impl Watch {
             waiting: Vec::new(),
             standings: Standings::joined(&ready.iter().map(|p| &p.standings).collect::<Vec<_>>()),
             gaussian: OneGaussian::joined(&ready.iter().map(|p| &p.gaussian).collect::<Vec<_>>()),
+            slices: Slices::joined(&ready.iter().map(|p| &p.slices).collect::<Vec<_>>()),
             views: std::array::from_fn(|v| Ranks::joined(&ready.iter().map(|p| &p.views[v]).collect::<Vec<_>>())),
             combined: Ranks::joined(&ready.iter().map(|p| &p.combined).collect::<Vec<_>>()),
         })
@@ -341,6 +358,7 @@ impl Watch {
     pub fn restore(&mut self, n_columns: usize) -> Result<(), String> {
         let sound = self.columns.is_sound(n_columns)
             && self.gaussian.is_sound(n_columns)
+            && self.slices.is_sound(n_columns)
             && self.standings.is_sound()
             && self.views.iter().all(|ranks| ranks.is_sound(VIEW_SCORES))
             && self.combined.is_sound(COMBINED_SCORES)
@@ -353,6 +371,7 @@ impl Watch {
             return Err("its record of recent scores is inconsistent".into());
         }
         self.gaussian.restore();
+        self.slices.restore();
         self.views.iter_mut().for_each(Ranks::restore);
         self.combined.restore();
         Ok(())
