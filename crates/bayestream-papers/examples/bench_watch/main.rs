@@ -13,7 +13,7 @@
 mod npy;
 
 use bayestream::data::Batch;
-use bayestream::model::{Config, Kind, Model};
+use bayestream::model::{Config, Kind, Model, Settings};
 use bayestream::outlier::Verdict;
 use cpu_time::ProcessTime;
 use serde_json::json;
@@ -61,7 +61,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::parse(std::env::args().skip(1))?;
     let (rows, n_columns) = npy::read(&options.rows)?;
     let columns = (1..=n_columns).map(|j| format!("x{j}")).collect();
-    let mut config = Config { seed: options.seed, ..Config::new(options.kind, columns) };
+    let settings = Settings::for_watching();
+    let mut config = Config { seed: options.seed, settings, ..Config::new(options.kind, columns) };
     for (name, value) in &options.settings {
         config.settings.set(config.kind, name, value)?;
     }

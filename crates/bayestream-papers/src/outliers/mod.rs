@@ -23,7 +23,7 @@ fn watch(
     seed: u64,
     mut each: impl FnMut(&[Verdict]),
 ) -> Result<(), ReproduceError> {
-    let mut model = new_model(Kind::GmmOfab, n_columns, seed, Settings::default())?;
+    let mut model = new_model(Kind::GmmOfab, n_columns, seed, Settings::for_watching())?;
     let mut verdicts = Vec::new();
     for rows in rows.chunks(batch * n_columns) {
         model.watch_into(&Batch::new(rows, n_columns)?, &mut verdicts)?;

@@ -3,7 +3,7 @@
 use super::{Model, UpdateError};
 use crate::data::Batch;
 use crate::engine::StepReport;
-use crate::outlier::{Verdict, Watch, WatchWork};
+use crate::outlier::{DriftAlarm, Verdict, Watch, WatchWork};
 use std::borrow::Cow;
 
 /// Rows judged by a model that stays as it is.
@@ -45,6 +45,7 @@ impl Model {
         let mut watch = self.watch.take().unwrap_or_else(|| {
             Watch::of_recent_rows(learner, self.config.columns.len(), &self.config.settings, &mut work)
         });
+        watch.look_for_change(batch.rows(), || learner.scorer());
         watch.judge(learner, batch.rows(), batch.weights(), &mut work, out);
         let given = |i: usize| batch.weights().map_or(1.0, |w| w[i]);
         let weights: Vec<f64> = out.iter().enumerate().map(|(i, v)| v.weight * given(i)).collect();
@@ -74,6 +75,11 @@ impl Model {
             }
         };
         Judge { model, watch, work }
+    }
+
+    /// Changes of the stream that were noticed while watching it, oldest first; the latest hundred are kept.
+    pub fn drift_alarms(&self) -> &[DriftAlarm] {
+        self.watch.as_ref().map_or(&[], |watch| watch.alarms())
     }
 
     /// The stream is known to have changed: what was usual before no longer says what is usual now.

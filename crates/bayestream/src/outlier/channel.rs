@@ -21,7 +21,6 @@ pub(super) struct Channel {
     /// The feature's place, and θ.
     pub feature: usize,
     tilt: f64,
-    calibration: Calibration,
     /// ψ with its doubt, and what a row is worth.
     offset: f64,
     worth: f64,
@@ -29,6 +28,8 @@ pub(super) struct Channel {
     pub evidence: f64,
     /// The row after which it last started over.
     pub since: u64,
+    /// Apart from the rest: a running bet does not touch it.
+    calibration: Box<Calibration>,
 }
 
 /// Sums of exp(θ f).
@@ -43,13 +44,17 @@ struct Calibration {
 
 impl Channel {
     pub fn new(feature: usize, tilt: f64) -> Channel {
-        let calibration = Calibration::default();
+        let calibration = Box::<Calibration>::default();
         Channel { feature, tilt, calibration, offset: 0.0, worth: 0.0, evidence: 0.0, since: 0 }
     }
 
-    /// Takes a row of the unchanged stream.
-    pub fn calibrate(&mut self, feature: f64) {
-        let s = (self.tilt * feature).exp();
+    /// θ f of a row.
+    pub fn tilted(&self, feature: f64) -> f64 {
+        self.tilt * feature
+    }
+
+    /// Takes exp(θ f) of a row of the unchanged stream.
+    pub fn calibrate(&mut self, s: f64) {
         let sums = &mut self.calibration;
         sums.n += 1;
         sums.sum += s;
@@ -89,9 +94,13 @@ impl Channel {
         self.offset = mean.ln() + DOUBT * (share * inflation / n).sqrt();
     }
 
-    /// Takes a row, and tells the evidence so far.
+    /// Takes a row, and tells the evidence so far; a feature that is missing changes nothing.
     pub fn bet(&mut self, feature: f64, row: u64) -> f64 {
-        self.evidence += self.worth * (self.tilt * feature - self.offset);
+        let gain = self.worth * (self.tilt * feature - self.offset);
+        if gain.is_nan() {
+            return self.evidence;
+        }
+        self.evidence += gain;
         if self.evidence <= 0.0 || row - self.since > PATIENCE {
             self.evidence = 0.0;
             self.since = row;

@@ -8,6 +8,7 @@
 
 use super::channel::Channel;
 use super::features::Frozen;
+use crate::num;
 use crate::structure::Scorer;
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +56,7 @@ impl DriftKind {
 }
 
 /// A stream that no longer follows its model.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DriftAlarm {
     /// The number of the row that raised the alarm, from one.
     pub row: u64,
@@ -74,6 +75,8 @@ struct Sentry {
     channels: Vec<Channel>,
     /// Rows it has been calibrated on.
     age: u64,
+    /// The row after which it began to watch; 0 before.
+    started: u64,
 }
 
 /// Watches a stream for changes.
@@ -88,19 +91,32 @@ pub struct DriftWatch {
     next: Option<Sentry>,
     #[serde(skip)]
     features: Vec<f64>,
+    #[serde(skip)]
+    tilted: Vec<f64>,
 }
 
 impl DriftWatch {
     /// A watch that has seen nothing.
     pub fn new(n_columns: usize) -> DriftWatch {
-        DriftWatch { n_columns, n_seen: 0, rest_until: SETTLING, watching: None, next: None, features: Vec::new() }
+        DriftWatch {
+            n_columns,
+            n_seen: 0,
+            rest_until: SETTLING,
+            watching: None,
+            next: None,
+            features: Vec::new(),
+            tilted: Vec::new(),
+        }
     }
 
     /// Takes rows (row-major, in the data's own units, NaN = missing) before they are learnt. `model` is asked for a
     /// scorer of the learner as it is, when a new copy is due. At most one alarm is given for a change.
     pub fn observe(&mut self, rows: &[f64], model: impl FnOnce() -> Scorer) -> Option<DriftAlarm> {
-        if self.next.is_none() && self.n_seen >= self.rest_until {
-            self.next = Frozen::of(&model()).map(|frozen| Sentry { channels: frozen.channels(), frozen, age: 0 });
+        // Calibrating is dear: a copy watches alone for twice as long as it was calibrated.
+        let relief_due = self.watching.as_ref().is_none_or(|copy| self.n_seen >= copy.started + 2 * copy.age);
+        if self.next.is_none() && self.n_seen >= self.rest_until && relief_due {
+            self.next =
+                Frozen::of(&model()).map(|frozen| Sentry { channels: frozen.channels(), frozen, age: 0, started: 0 });
         }
         let mut first_alarm = None;
         for rows in rows.chunks(CHUNK * self.n_columns) {
@@ -138,11 +154,12 @@ impl DriftWatch {
         next.frozen.features(rows, &mut self.features);
         let n_features = next.frozen.n_features();
         for features in self.features.chunks_exact(n_features) {
-            next.calibrate(features);
+            next.calibrate(features, &mut self.tilted);
         }
         let last = self.n_seen + (rows.len() / self.n_columns) as u64;
         let due = (last.saturating_sub(self.rest_until) / 2).clamp(FIRST_CALIBRATION, CALIBRATION);
         if next.age >= due && !self.watching.as_ref().is_some_and(Sentry::is_suspicious) {
+            next.started = last;
             next.channels.iter_mut().for_each(|channel| channel.start(last));
             self.watching = self.next.take();
         }
@@ -158,22 +175,26 @@ impl DriftWatch {
 }
 
 impl Sentry {
-    fn calibrate(&mut self, features: &[f64]) {
+    fn calibrate(&mut self, features: &[f64], tilted: &mut Vec<f64>) {
         self.age += 1;
-        for channel in &mut self.channels {
-            let feature = features[channel.feature];
-            if !feature.is_nan() {
-                channel.calibrate(feature);
-            }
+        tilted.clear();
+        tilted.extend(self.channels.iter().map(|channel| channel.tilted(features[channel.feature])));
+        num::exp_slice(tilted);
+        for (channel, s) in self.channels.iter_mut().zip(tilted.iter()).filter(|(_, s)| !s.is_nan()) {
+            channel.calibrate(*s);
         }
     }
 
     /// The most evidence of any channel after a row.
     fn bet(&mut self, features: &[f64], row: u64) -> f64 {
-        self.channels.iter_mut().fold(0.0, |most, channel| {
-            let feature = features[channel.feature];
-            if feature.is_nan() { most } else { most.max(channel.bet(feature, row)) }
-        })
+        let mut most = 0.0;
+        for channel in &mut self.channels {
+            let evidence = channel.bet(features[channel.feature], row);
+            if evidence > most {
+                most = evidence;
+            }
+        }
+        most
     }
 
     fn is_suspicious(&self) -> bool {
@@ -214,7 +235,6 @@ mod tests {
     use super::*;
     use crate::data::Frame;
     use crate::family::Gauss;
-    use crate::num;
     use crate::structure::{ComponentId, LogScore};
     use crate::synthetic::{Covariance, Truth, ofab_truth};
 

@@ -21,38 +21,33 @@ const FACTORS: usize = 16;
 /// Sets the lines apart from other random numbers.
 const LINE_STREAM: u64 = 1 << 34;
 
+/// Marks a line of which a row has nothing to tell because a cell is missing.
+const NOWHERE: u8 = u8::MAX;
+
 /// Histograms of transformed rows along random lines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Slices {
     n_columns: usize,
-    histograms: Vec<Histogram>,
+    ranges: Vec<Range>,
+    /// `PLACES` for each line.
+    counts: Vec<f64>,
+    totals: Vec<f64>,
     /// The columns of each line and their coefficients, `per_line` at a time; made anew from the number of columns.
     #[serde(skip)]
     terms: Vec<(u32, f64)>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Histogram {
+/// Where a line's bins lie.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Range {
     low: f64,
     per_width: f64,
-    counts: Vec<f64>,
-    total: f64,
 }
 
-impl Histogram {
-    fn place(&self, at: f64) -> usize {
+impl Range {
+    fn place(self, at: f64) -> usize {
         // Casts saturate: what is below goes to the first place, and what is far beyond to the last.
         (((at - self.low) * self.per_width + 1.0).max(0.0) as usize).min(PLACES - 1)
-    }
-
-    fn add(&mut self, at: f64, weight: f64) {
-        let place = self.place(at);
-        self.counts[place] += weight;
-        self.total += weight;
-        if self.total > 2.0 * MEMORY {
-            self.counts.iter_mut().for_each(|c| *c *= 0.5);
-            self.total *= 0.5;
-        }
     }
 }
 
@@ -71,30 +66,44 @@ fn lines(n_columns: usize) -> Vec<(u32, f64)> {
     terms
 }
 
+fn position(terms: &[(u32, f64)], row: &[f64]) -> f64 {
+    terms.iter().map(|&(j, c)| c * row[j as usize]).sum()
+}
+
 impl Slices {
     /// Histograms that have seen nothing.
     pub fn new(n_columns: usize) -> Slices {
-        let blank = Histogram { low: 0.0, per_width: 1.0, counts: vec![0.0; PLACES], total: 0.0 };
-        Slices { n_columns, histograms: vec![blank; LINES], terms: lines(n_columns) }
+        Slices {
+            n_columns,
+            ranges: vec![Range { low: 0.0, per_width: 1.0 }; LINES],
+            counts: vec![0.0; LINES * PLACES],
+            totals: vec![0.0; LINES],
+            terms: lines(n_columns),
+        }
     }
 
-    /// Where a row lies on each line; NaN where a cell is missing.
-    fn positions<'a>(&'a self, row: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
-        self.terms
-            .chunks_exact(per_line(self.n_columns))
-            .map(|terms| terms.iter().map(|&(j, c)| c * row[j as usize]).sum())
-    }
-
-    /// Mean over the lines of −log of the row's place's share; `None` when every line has a missing cell.
-    pub fn score(&self, row: &[f64]) -> Option<f64> {
+    /// Mean over the lines of −log of the row's place's share; `None` when every line has a missing cell. The places
+    /// are added to `places`, for [`Slices::learn`].
+    pub fn score(&self, row: &[f64], places: &mut Vec<u8>) -> Option<f64> {
         let (mut sum, mut n) = (0.0, 0);
         let (mut shares, mut totals) = (1.0, 1.0);
-        for (at, histogram) in self.positions(row).zip(&self.histograms) {
-            if at.is_nan() {
-                continue;
+        let lines = self.terms.chunks_exact(per_line(self.n_columns)).zip(&self.ranges);
+        for ((terms, range), (counts, total)) in lines.zip(self.counts.chunks_exact(PLACES).zip(&self.totals)) {
+            let mut at = position(terms, row);
+            let is_whole = !at.is_nan();
+            if !is_whole {
+                // A missing cell is taken to be in the middle of its column, unless all are missing.
+                let observed = || terms.iter().filter(|(j, _)| !row[*j as usize].is_nan());
+                at = observed().map(|&(j, c)| c * row[j as usize]).sum();
+                if observed().next().is_none() {
+                    places.push(NOWHERE);
+                    continue;
+                }
             }
-            shares *= histogram.counts[histogram.place(at)] + ADVANCE;
-            totals *= histogram.total + ADVANCE * PLACES as f64;
+            let place = range.place(at);
+            places.push(if is_whole { place as u8 } else { NOWHERE });
+            shares *= counts[place] + ADVANCE;
+            totals *= total + ADVANCE * PLACES as f64;
             n += 1;
             if n % FACTORS == 0 {
                 sum += (totals / shares).ln();
@@ -105,58 +114,55 @@ impl Slices {
         (n > 0).then(|| sum / n as f64)
     }
 
-    /// Takes transformed rows with weights.
-    pub fn learn(&mut self, rows: &[f64], weights: &[f64]) {
-        for (row, &weight) in rows.chunks_exact(self.n_columns).zip(weights) {
-            for (terms, histogram) in self.terms.chunks_exact(per_line(self.n_columns)).zip(&mut self.histograms) {
-                let at: f64 = terms.iter().map(|&(j, c)| c * row[j as usize]).sum();
-                if !at.is_nan() && weight > 0.0 {
-                    histogram.add(at, if std::env::var("UT").is_ok() { 1.0 } else { weight });
-                }
+    /// Takes rows by their places, with weights.
+    pub fn learn(&mut self, places: &[u8], weights: &[f64]) {
+        for (places, &weight) in places.chunks_exact(LINES).zip(weights) {
+            for (line, &place) in places.iter().enumerate().filter(|(_, place)| **place != NOWHERE) {
+                self.counts[line * PLACES + place as usize] += weight;
+                self.totals[line] += weight;
             }
+        }
+        for (line, total) in self.totals.iter_mut().enumerate().filter(|(_, total)| **total > MEMORY) {
+            let keep = MEMORY / *total;
+            self.counts[line * PLACES..(line + 1) * PLACES].iter_mut().for_each(|c| *c *= keep);
+            *total = MEMORY;
         }
     }
 
     /// Begins the lines anew that join one of the `changed` columns: these rows tell their range and are their first.
     pub fn begin(&mut self, rows: &[f64], changed: &[usize]) {
-        let width = per_line(self.n_columns);
-        for (terms, histogram) in self.terms.chunks_exact(width).zip(&mut self.histograms) {
+        for (line, terms) in self.terms.chunks_exact(per_line(self.n_columns)).enumerate() {
             if !terms.iter().any(|&(j, _)| changed.contains(&(j as usize))) {
                 continue;
             }
-            let at = |row: &[f64]| terms.iter().map(|&(j, c)| c * row[j as usize]).sum::<f64>();
-            let places: Vec<f64> = rows.chunks_exact(self.n_columns).map(at).filter(|v| !v.is_nan()).collect();
-            let (low, high) =
-                places.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
-            let range = if high > low { high - low } else { 1.0 };
-            histogram.low = if low.is_finite() { low - MARGIN * range } else { 0.0 };
-            histogram.per_width = BINS as f64 / ((1.0 + 2.0 * MARGIN) * range);
-            histogram.counts.fill(0.0);
-            histogram.total = 0.0;
-            places.iter().for_each(|v| histogram.add(*v, 1.0));
+            let at: Vec<f64> =
+                rows.chunks_exact(self.n_columns).map(|row| position(terms, row)).filter(|v| !v.is_nan()).collect();
+            let (low, high) = at.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
+            let width = if high > low { high - low } else { 1.0 };
+            let low = if low.is_finite() { low - MARGIN * width } else { 0.0 };
+            self.ranges[line] = Range { low, per_width: BINS as f64 / ((1.0 + 2.0 * MARGIN) * width) };
+            let counts = &mut self.counts[line * PLACES..(line + 1) * PLACES];
+            counts.fill(0.0);
+            at.iter().for_each(|v| counts[self.ranges[line].place(*v)] += 1.0);
+            self.totals[line] = at.len() as f64;
         }
     }
 
     /// Those of the shard that has seen most: bins of different shards do not match.
     pub fn joined(parts: &[&Slices]) -> Slices {
-        let seen = |s: &Slices| s.histograms.iter().map(|h| h.total).sum::<f64>();
+        let seen = |s: &Slices| s.totals.iter().sum::<f64>();
         let most = parts.iter().map(|s| seen(s)).fold(f64::NEG_INFINITY, f64::max);
         parts.iter().find(|s| seen(s) >= most).map_or_else(|| parts[0].clone(), |s| (*s).clone())
     }
 
     /// True when it could have come from rows: what a file must satisfy.
     pub fn is_sound(&self, n_columns: usize) -> bool {
+        let counts = |values: &[f64], n: usize| values.len() == n && values.iter().all(|c| c.is_finite() && *c >= 0.0);
         self.n_columns == n_columns
-            && self.histograms.len() == LINES
-            && self.histograms.iter().all(|h| {
-                h.counts.len() == PLACES
-                    && h.counts.iter().all(|c| c.is_finite() && *c >= 0.0)
-                    && h.low.is_finite()
-                    && h.per_width.is_finite()
-                    && h.per_width > 0.0
-                    && h.total.is_finite()
-                    && h.total >= 0.0
-            })
+            && self.ranges.len() == LINES
+            && self.ranges.iter().all(|r| r.low.is_finite() && r.per_width.is_finite() && r.per_width > 0.0)
+            && counts(&self.counts, LINES * PLACES)
+            && counts(&self.totals, LINES)
     }
 
     /// Rebuilds what is not saved.
@@ -181,13 +187,13 @@ mod tests {
 
     #[test]
     fn places_cover_everything() {
-        let histogram = Histogram { low: -1.0, per_width: 10.0, counts: vec![0.0; PLACES], total: 0.0 };
-        assert_eq!(histogram.place(-1e300), 0);
-        assert_eq!(histogram.place(-1.01), 0);
-        assert_eq!(histogram.place(-0.99), 1);
-        assert_eq!(histogram.place(0.99), BINS);
-        assert_eq!(histogram.place(1.01), PLACES - 1);
-        assert_eq!(histogram.place(1e300), PLACES - 1);
+        let range = Range { low: -1.0, per_width: 10.0 };
+        assert_eq!(range.place(-1e300), 0);
+        assert_eq!(range.place(-1.01), 0);
+        assert_eq!(range.place(-0.99), 1);
+        assert_eq!(range.place(0.99), BINS);
+        assert_eq!(range.place(1.01), PLACES - 1);
+        assert_eq!(range.place(1e300), PLACES - 1);
     }
 
     #[test]
@@ -195,12 +201,17 @@ mod tests {
         let rows = ring(3000);
         let mut slices = Slices::new(3);
         slices.begin(&rows[..750], &[0, 1, 2]);
-        slices.learn(&rows[750..], &vec![1.0; 2750]);
-        let usual: Vec<f64> = rows.chunks(3).map(|r| slices.score(r).expect("whole")).collect();
-        let far = slices.score(&[9.0, -9.0, 9.0]).expect("whole");
+        let mut places = Vec::new();
+        rows[750..].chunks(3).for_each(|row| {
+            slices.score(row, &mut places);
+        });
+        slices.learn(&places, &vec![1.0; 2750]);
+        let score = |row: &[f64]| slices.score(row, &mut Vec::new());
+        let usual: Vec<f64> = rows.chunks(3).map(|row| score(row).expect("whole")).collect();
+        let far = score(&[9.0, -9.0, 9.0]).expect("whole");
         assert!(usual.iter().all(|s| far > *s), "{far}");
-        assert!(slices.score(&[9.0, f64::NAN, 9.0]).is_some_and(|s| s > 3.0));
-        assert_eq!(slices.score(&[f64::NAN; 3]), None);
+        assert!(score(&[9.0, f64::NAN, 9.0]).is_some_and(|s| s > 3.0));
+        assert_eq!(score(&[f64::NAN; 3]), None);
     }
 
     #[test]
@@ -210,7 +221,7 @@ mod tests {
         slices.begin(&rows, &[0, 1, 2]);
         let before = slices.clone();
         slices.begin(&rows[..300], &[1]);
-        let kept = before.histograms.iter().zip(&slices.histograms).filter(|(a, b)| a == b).count();
+        let kept = before.totals.iter().zip(&slices.totals).filter(|(a, b)| a == b).count();
         assert!(kept > 0 && kept < LINES, "{kept} lines kept");
     }
 }

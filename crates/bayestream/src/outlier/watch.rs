@@ -10,20 +10,22 @@
 //! Each becomes a p-value by its rank among the scores of recent rows; T is the mean of −log p_v, Fisher's combination,
 //! where the first four, which measure distances from centres, count as one and the slices as another. The views depend
 //! on each other, so T is ranked once more among its own recent values: that is the p-value of the row.
-//! The plain views learn rows with weight ω = p/0.2, between 0.02 and 1: what looks like an outlier moves them little.
+//! The plain views learn rows with weight ω = p/0.2, between 0.02 and 1, with the p-value of the four distances together:
+//! what looks like an outlier moves them little. Slices would be too mild: a dense cluster is not rare on every line.
 //! The mixture learns all rows alike, so that watching leaves the model what it would have been without; trimming it too
 //! made no difference to the ranking that could be told from the spread between shuffles.
 //!
 //! Scores of all rows are ranked, outliers included: p is relative to the recent stream.
 
 use super::columns::Columns;
+use super::drift::{DriftAlarm, DriftWatch};
 use super::ranks::Ranks;
 use super::slices::Slices;
 use super::standing::Standings;
 use super::views::OneGaussian;
 use crate::engine::Learner;
 use crate::model::Settings;
-use crate::structure::{ComponentId, Evaluation, Member, Posterior, RowBlock};
+use crate::structure::{ComponentId, Evaluation, Member, Posterior, RowBlock, Scorer};
 use serde::{Deserialize, Serialize};
 
 /// Rows that columns are fitted to.
@@ -39,6 +41,8 @@ const KEPT_AFTER_CHANGE: usize = 200;
 const TRIM_BELOW: f64 = 0.2;
 const TRIM_FLOOR: f64 = 0.02;
 const TRIM_AFTER: u64 = 100;
+/// Changes remembered.
+const MOST_ALARMS: usize = 100;
 /// Rows evaluated together.
 const CHUNK: usize = 512;
 
@@ -83,6 +87,12 @@ pub struct Watch {
     standings: Standings,
     views: [Ranks; N_VIEWS],
     combined: Ranks,
+    /// Of the distances together: what is trimmed.
+    distances: Ranks,
+    /// None when the stream is taken never to change.
+    drift: Option<DriftWatch>,
+    /// The latest of the changes noticed.
+    alarms: Vec<DriftAlarm>,
 }
 
 /// Buffers of judging; not part of the state.
@@ -100,8 +110,10 @@ pub struct WatchWork {
     block: RowBlock,
     distances: (Vec<f64>, Vec<f64>),
     transformed: Vec<f64>,
-    /// Per row, the views' scores and T; none while there is nothing to judge by.
-    scores: Vec<Option<[f64; N_VIEWS + 1]>>,
+    /// Where rows lie on the slices.
+    places: Vec<u8>,
+    /// Per row, the views' scores, T and the distances' part of it; none while there is nothing to judge by.
+    scores: Vec<Option<[f64; N_VIEWS + 2]>>,
 }
 
 impl Watch {
@@ -119,6 +131,9 @@ impl Watch {
             standings: Standings::default(),
             views: std::array::from_fn(|_| Ranks::new(VIEW_SCORES)),
             combined: Ranks::new(COMBINED_SCORES),
+            distances: Ranks::new(VIEW_SCORES),
+            drift: settings.drift.then(|| DriftWatch::new(n_columns)),
+            alarms: Vec::new(),
         }
     }
 
@@ -150,6 +165,7 @@ impl Watch {
         // Once more, now that the views have ranks.
         self.judge(learner, &rows, None, work, &mut verdicts);
         self.combined = Ranks::of(COMBINED_SCORES, &scores(N_VIEWS, work));
+        self.distances = Ranks::of(VIEW_SCORES, &scores(N_VIEWS + 1, work));
     }
 
     /// Judges rows, all of them by the state as it is; verdicts are appended to `out`. Weights matter only for what is
@@ -165,6 +181,7 @@ impl Watch {
         let d = self.columns.n_columns();
         work.scores.clear();
         work.transformed.clear();
+        work.places.clear();
         work.sums.clear();
         for rows in rows.chunks(CHUNK * d) {
             learner.evaluate(rows, &mut work.evaluation);
@@ -182,10 +199,10 @@ impl Watch {
                 work.block.load(&work.transformed[first..], d);
                 let typical = [1, 2, 3].map(|view| self.typical_cell(view));
                 let usual_slice = self.views[N_DISTANCES].median();
-                let (scores, established) = (&mut work.scores, &work.established);
+                let (scores, established, places) = (&mut work.scores, &work.established, &mut work.places);
                 let transformed = &work.transformed[first..];
                 self.gaussian.distances(&mut work.block, typical, &mut work.distances, |i, s| {
-                    let slice = self.slices.score(&transformed[i * d..(i + 1) * d]).unwrap_or(usual_slice);
+                    let slice = self.slices.score(&transformed[i * d..(i + 1) * d], places).unwrap_or(usual_slice);
                     scores.push(Some(self.combine([-established[i], s[0], s[1], s[2], slice])));
                 });
             } else {
@@ -206,6 +223,22 @@ impl Watch {
                 }
             }
         }
+    }
+
+    /// Looks for a change in rows that are not learnt yet. After one, what was usual before it is forgotten.
+    pub fn look_for_change(&mut self, rows: &[f64], model: impl FnOnce() -> Scorer) {
+        if let Some(alarm) = self.drift.as_mut().and_then(|drift| drift.observe(rows, model)) {
+            self.announce_change();
+            if self.alarms.len() >= MOST_ALARMS {
+                self.alarms.remove(0);
+            }
+            self.alarms.push(alarm);
+        }
+    }
+
+    /// The latest changes that were noticed, oldest first.
+    pub fn alarms(&self) -> &[DriftAlarm] {
+        &self.alarms
     }
 
     /// What a missing cell adds to a distance: a cell's share of the median row's, or 1 before there are ranks.
@@ -238,16 +271,17 @@ impl Watch {
     }
 
     /// Adds T to the scores of the views.
-    fn combine(&self, views: [f64; N_VIEWS]) -> [f64; N_VIEWS + 1] {
-        let log_p = |v: usize| self.views[v].log_p_value(views[v]);
-        let distances = (0..N_DISTANCES).map(log_p).sum::<f64>() / N_DISTANCES as f64;
-        let mut scores = [0.0; N_VIEWS + 1];
+    fn combine(&self, views: [f64; N_VIEWS]) -> [f64; N_VIEWS + 2] {
+        let surprise = |v: usize| -self.views[v].log_p_value(views[v]);
+        let distances = (0..N_DISTANCES).map(surprise).sum::<f64>() / N_DISTANCES as f64;
+        let mut scores = [0.0; N_VIEWS + 2];
         scores[..N_VIEWS].copy_from_slice(&views);
-        scores[N_VIEWS] = -0.5 * (distances + log_p(N_DISTANCES));
+        scores[N_VIEWS] = 0.5 * (distances + surprise(N_DISTANCES));
+        scores[N_VIEWS + 1] = distances;
         scores
     }
 
-    fn verdict(&self, of_row: (f64, Option<ComponentId>, f64), scores: Option<&[f64; N_VIEWS + 1]>) -> Verdict {
+    fn verdict(&self, of_row: (f64, Option<ComponentId>, f64), scores: Option<&[f64; N_VIEWS + 2]>) -> Verdict {
         let (log_density, component, responsibility) = of_row;
         let mut verdict = Verdict {
             log_density,
@@ -263,7 +297,8 @@ impl Watch {
             verdict.p_value = self.combined.p_value(scores[N_VIEWS]);
             verdict.views = std::array::from_fn(|v| self.views[v].p_value(scores[v]));
             if self.n_judged >= TRIM_AFTER {
-                verdict.weight = (verdict.p_value / TRIM_BELOW).clamp(TRIM_FLOOR, 1.0);
+                let p_value = self.distances.p_value(scores[N_VIEWS + 1]);
+                verdict.weight = (p_value / TRIM_BELOW).clamp(TRIM_FLOOR, 1.0);
             }
         }
         verdict
@@ -277,6 +312,7 @@ impl Watch {
             if let Some(scores) = scores {
                 (0..N_VIEWS).for_each(|v| self.views[v].push(scores[v]));
                 self.combined.push(scores[N_VIEWS]);
+                self.distances.push(scores[N_VIEWS + 1]);
                 self.n_judged += 1;
             }
         }
@@ -285,8 +321,8 @@ impl Watch {
             for (rows, weights) in work.transformed.chunks(CHUNK * d).zip(weights.chunks(CHUNK)) {
                 work.block.load(rows, d);
                 self.gaussian.learn(&mut work.block, weights);
-                self.slices.learn(rows, weights);
             }
+            self.slices.learn(&work.places, weights);
         }
         self.n_seen += weights.iter().filter(|w| **w > 0.0).count() as u64;
         self.columns.notice(rows, weights, self.n_seen + WARM_UP as u64);
@@ -329,6 +365,7 @@ impl Watch {
     pub fn announce_change(&mut self) {
         self.views.iter_mut().for_each(|ranks| ranks.flush(KEPT_AFTER_CHANGE));
         self.combined.flush(KEPT_AFTER_CHANGE);
+        self.distances.flush(KEPT_AFTER_CHANGE);
         if self.columns.is_ready() {
             self.waiting.clear();
             self.columns.refit_at(self.n_seen + WARM_UP as u64);
@@ -351,6 +388,10 @@ impl Watch {
             slices: Slices::joined(&ready.iter().map(|p| &p.slices).collect::<Vec<_>>()),
             views: std::array::from_fn(|v| Ranks::joined(&ready.iter().map(|p| &p.views[v]).collect::<Vec<_>>())),
             combined: Ranks::joined(&ready.iter().map(|p| &p.combined).collect::<Vec<_>>()),
+            distances: Ranks::joined(&ready.iter().map(|p| &p.distances).collect::<Vec<_>>()),
+            drift: first.drift.as_ref().map(|_| DriftWatch::new(first.columns.n_columns())),
+            // Rows of different shards have no common numbering.
+            alarms: Vec::new(),
         })
     }
 
@@ -362,6 +403,7 @@ impl Watch {
             && self.standings.is_sound()
             && self.views.iter().all(|ranks| ranks.is_sound(VIEW_SCORES))
             && self.combined.is_sound(COMBINED_SCORES)
+            && self.distances.is_sound(VIEW_SCORES)
             && self.waiting.len().is_multiple_of(n_columns)
             && self.waiting.len() <= WARM_UP * n_columns
             && !self.waiting.iter().any(|v| v.is_infinite())
@@ -370,10 +412,14 @@ impl Watch {
         if !sound {
             return Err("its record of recent scores is inconsistent".into());
         }
+        if let Some(drift) = &mut self.drift {
+            drift.restore(n_columns)?;
+        }
         self.gaussian.restore();
         self.slices.restore();
         self.views.iter_mut().for_each(Ranks::restore);
         self.combined.restore();
+        self.distances.restore();
         Ok(())
     }
 }
