@@ -175,17 +175,17 @@ fn read_row(data: &str, format: Option<Format>, columns: &[String], number: u64)
 
 /// A table of scores, as `watch` and `score` write it.
 fn read_scores(path: &str, format: Option<Format>) -> Result<Vec<Judged>, Failure> {
-    let columns = ["row", "surprise"].map(String::from).to_vec();
     // Alarms are truth values, which a reader of numbers hands on as the names of rows.
     let options = ReadOptions {
         format,
-        columns: Some(columns.clone()),
+        columns: Some(["row", "surprise"].map(String::from).to_vec()),
         id_column: Some("alarm".to_string()),
         ..ReadOptions::default()
     };
-    let plan = Plan { inputs: vec![path.to_string()], options, columns: Some(columns), skip: 0 };
+    let plan = Plan { inputs: vec![path.to_string()], options, columns: None, skip: 0 };
     let mut feed = Feed::start(plan, None);
-    feed.opening()?;
+    let hint = "--scores takes a table that `watch` or `score` has written, with `row`, `surprise` and `alarm`";
+    feed.opening().map_err(|failure| failure.and(hint.to_string()))?;
     let mut judged = Vec::new();
     while let Next::Rows(portion) = feed.next()? {
         let rows = portion.batch.rows.chunks_exact(2).zip(&portion.batch.ids);
