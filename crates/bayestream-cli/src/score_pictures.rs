@@ -60,7 +60,7 @@ pub fn reasons(title: &str, reasons: &[Reason], columns: &[String]) -> Chart {
         .take(MOST_BARS)
         .map(|reason| {
             let name = columns.get(reason.column).map_or("", String::as_str);
-            let blamed = if reason.blamed { "▸ " } else { "" };
+            let blamed = if reason.blamed { "* " } else { "" };
             let values = format!("{}, expected {}", short(reason.observed), short(reason.expected));
             (format!("{blamed}{name} {values}"), reason.surprise)
         })
@@ -70,7 +70,7 @@ pub fn reasons(title: &str, reasons: &[Reason], columns: &[String]) -> Chart {
         .size(760.0, 120.0 + 24.0 * bars.len() as f64)
         .bars("", &bars);
     if reasons.iter().any(|reason| reason.blamed) {
-        chart = chart.note("▸ without these cells the row is ordinary");
+        chart = chart.note("* without these cells the row is ordinary");
     }
     if reasons.len() > MOST_BARS {
         chart = chart.note(format!("the {MOST_BARS} most surprising of {} columns", reasons.len()));
