@@ -113,7 +113,9 @@ fn watch_all(feed: &mut Feed, training: &mut Training, table: &mut ScoreTable) -
     loop {
         match feed.next()? {
             Next::Rows(mut portion) => {
-                // Reasons come from the model that judged, and a row that was learnt may have a component of its own.
+                // Reasons come from the model that judged: a row that was learnt may have a component of its own. A
+                // scorer kept for some batches would save a fifth of the time, but a resumed run would then give other
+                // reasons than one that never stopped.
                 let scorer = training.model.scorer();
                 training.watch(&mut portion, &mut verdicts)?;
                 table.add(&portion.batch, &verdicts, &scorer)?;
