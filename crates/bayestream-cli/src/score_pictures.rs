@@ -50,7 +50,7 @@ pub fn with_drift<'a>(chart: Chart, events: impl Iterator<Item = &'a Event>, str
             marks.push((row, if marks.is_empty() { "drift" } else { "" }));
         }
     }
-    if marks.is_empty() { chart } else { chart.marks(&marks, MarkStyle::default()) }
+    if marks.is_empty() { chart } else { chart.marks(&marks, MarkStyle { color: Some(3), dashed: true }) }
 }
 
 /// How surprising each cell of a row is given the others, the most surprising first.
