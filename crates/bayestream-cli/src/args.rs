@@ -139,6 +139,22 @@ pub struct TableArgs {
     pub to: Option<Format>,
 }
 
+/// When a row is unusual enough to tell somebody.
+#[derive(Args, Debug)]
+pub struct AlarmArgs {
+    /// Rows with a p-value of at most this raise an alarm: about this share of a stream that does not change.
+    #[arg(long, value_name = "RATE", default_value_t = 0.001, value_parser = parse_alarm_rate)]
+    pub alarm_rate: f64,
+}
+
+/// A share of rows, above 0 and at most 0.5.
+fn parse_alarm_rate(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(rate) if rate > 0.0 && rate <= 0.5 => Ok(rate),
+        _ => Err("expected a share of the rows above 0 and at most 0.5, as in 0.001 for one row in a thousand".into()),
+    }
+}
+
 /// When to save the state along the way.
 #[derive(Args, Debug)]
 pub struct CheckpointArgs {
@@ -175,6 +191,15 @@ mod tests {
         assert!(config_of("detla=0.25").unwrap_err().contains("did you mean `delta`"));
         assert!(config_of("delta").unwrap_err().contains("NAME=VALUE"));
         assert!(config_of("=3").unwrap_err().contains("NAME=VALUE"));
+    }
+
+    #[test]
+    fn alarm_rates_are_shares_of_at_most_a_half() {
+        assert_eq!(parse_alarm_rate(" 0.002 "), Ok(0.002));
+        assert_eq!(parse_alarm_rate("0.5"), Ok(0.5));
+        for refused in ["0", "-0.1", "0.51", "NaN", "inf", "1e-400", "often", ""] {
+            assert!(parse_alarm_rate(refused).unwrap_err().contains("at most 0.5"), "{refused}");
+        }
     }
 
     proptest! {

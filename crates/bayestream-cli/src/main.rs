@@ -9,6 +9,7 @@ mod imputing;
 mod model_file;
 mod pictures;
 mod progress;
+mod score_pictures;
 mod scores;
 mod stop;
 mod terminal;

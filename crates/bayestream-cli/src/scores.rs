@@ -1,29 +1,34 @@
-//! The table of scores that `score` and `watch` write: one row per input row, in its order.
+//! The table of verdicts that `score` and `watch` write: one row per input row, in its order.
 
+use crate::args::{AlarmArgs, TableArgs};
 use crate::error::Failure;
-use bayestream::structure::{RowScore, Scorer};
-use bayestream_io::{Cell, CellKind, Format, OutColumn, RowBatch, TableWriter};
+use crate::terminal::{self, counted, short};
+use bayestream::outlier::Verdict;
+use bayestream::structure::{Reason, Scorer};
+use bayestream_io::{Cell, CellKind, OutColumn, RowBatch, TableWriter};
 
-/// Rows at least this unusual are given reasons.
+/// Rows at least this unusual are given reasons, alarm or not.
 pub const UNUSUAL: f64 = 0.01;
 /// Most columns named as a reason.
 const MOST_REASONS: usize = 3;
-/// A further column is named when it is at least this share as surprising as the first.
+/// Where nothing is blamed, a further column is named when it is at least this share as surprising as the first.
 const REASON_SHARE: f64 = 0.5;
 
-/// A table of scores being written.
+/// A table of verdicts being written.
 pub struct ScoreTable {
     writer: TableWriter,
     columns: Vec<String>,
     has_ids: bool,
-    scores: Vec<RowScore>,
+    alarm_rate: f64,
+    n_rows: u64,
+    n_alarms: u64,
 }
 
 impl ScoreTable {
     /// Starts a table; `columns` are the model's.
     pub fn create(
-        target: &str,
-        format: Option<Format>,
+        to: &TableArgs,
+        alarms: &AlarmArgs,
         columns: &[String],
         has_ids: bool,
     ) -> Result<ScoreTable, Failure> {
@@ -35,37 +40,43 @@ impl ScoreTable {
             OutColumn::new("log_density", CellKind::Float),
             OutColumn::new("surprise", CellKind::Float),
             OutColumn::new("p_value", CellKind::Float),
+            OutColumn::new("alarm", CellKind::Bool),
             OutColumn::new("component", CellKind::Text),
             OutColumn::new("responsibility", CellKind::Float),
             OutColumn::new("reason", CellKind::TextList),
         ]);
-        let writer = TableWriter::create(target, format, fields)?;
-        Ok(ScoreTable { writer, columns: columns.to_vec(), has_ids, scores: Vec::new() })
+        let writer = TableWriter::create(&to.output, to.to, fields)?;
+        let alarm_rate = alarms.alarm_rate;
+        Ok(ScoreTable { writer, columns: columns.to_vec(), has_ids, alarm_rate, n_rows: 0, n_alarms: 0 })
     }
 
-    /// Scores a batch and adds its rows.
-    pub fn add(&mut self, scorer: &mut Scorer, batch: &RowBatch) -> Result<(), Failure> {
+    /// Adds the rows of a batch. The scorer knows as much as the judge of the rows did.
+    pub fn add(&mut self, batch: &RowBatch, verdicts: &[Verdict], scorer: &Scorer) -> Result<(), Failure> {
         let n_columns = self.columns.len();
-        scorer.score(&batch.rows, &mut self.scores);
-        for (row_ix, score) in self.scores.iter().enumerate() {
-            let reason = match score.p_value <= UNUSUAL {
-                true => reason(scorer, &batch.rows[row_ix * n_columns..][..n_columns], &self.columns),
+        for (row_ix, verdict) in verdicts.iter().enumerate() {
+            let reasons = match verdict.p_value <= UNUSUAL.max(self.alarm_rate) {
+                true => scorer.reasons(&batch.rows[row_ix * n_columns..][..n_columns]),
                 false => Vec::new(),
             };
-            let component = score.component.map(|id| id.to_string());
+            let reason: Vec<String> = leading(&reasons).iter().map(|reason| told(reason, &self.columns)).collect();
+            let alarm = verdict.p_value <= self.alarm_rate;
+            let component = verdict.component.map(|id| id.to_string());
             let mut cells = vec![Cell::Int(i64::try_from(batch.row_number(row_ix)).unwrap_or(i64::MAX))];
             if self.has_ids {
                 cells.push(batch.ids.get(row_ix).map_or(Cell::Null, |id| Cell::Text(id)));
             }
             cells.extend([
-                Cell::Float(score.log_density),
-                Cell::Float(score.surprise),
-                Cell::Float(score.p_value),
+                Cell::Float(verdict.log_density),
+                Cell::Float(verdict.surprise),
+                Cell::Float(verdict.p_value),
+                Cell::Bool(alarm),
                 component.as_deref().map_or(Cell::Null, Cell::Text),
-                Cell::Float(score.responsibility),
+                Cell::Float(verdict.responsibility),
                 Cell::TextList(&reason),
             ]);
             self.writer.write_row(&cells)?;
+            self.n_rows += 1;
+            self.n_alarms += u64::from(alarm);
         }
         Ok(())
     }
@@ -75,21 +86,55 @@ impl ScoreTable {
         Ok(self.writer.flush()?)
     }
 
-    /// Ends the table.
+    /// Ends the table and says what is in it.
     pub fn finish(self) -> Result<(), Failure> {
-        Ok(self.writer.finish()?)
+        let told = format!("{}, {}", counted(self.n_rows, "row"), counted(self.n_alarms, "alarm"));
+        self.writer.finish()?;
+        terminal::note(told);
+        Ok(())
     }
 }
 
-/// The columns that make a row unusual, the most surprising first.
-pub fn reason(scorer: &Scorer, row: &[f64], columns: &[String]) -> Vec<String> {
-    let reasons = scorer.reasons(row);
+/// The few cells that make a row unusual: the blamed ones, or those that stand out.
+pub fn leading(reasons: &[Reason]) -> Vec<Reason> {
     let least = reasons.first().map_or(0.0, |first| REASON_SHARE * first.surprise.max(0.0));
-    reasons
-        .iter()
-        .enumerate()
-        .take(MOST_REASONS)
-        .filter(|(rank, reason)| *rank == 0 || reason.surprise >= least)
-        .filter_map(|(_, reason)| columns.get(reason.column).cloned())
-        .collect()
+    let any_blamed = reasons.first().is_some_and(|first| first.blamed);
+    let tells = |(rank, reason): &(usize, &Reason)| match any_blamed {
+        true => reason.blamed,
+        false => *rank == 0 || reason.surprise >= least,
+    };
+    reasons.iter().enumerate().filter(tells).map(|(_, reason)| *reason).take(MOST_REASONS).collect()
+}
+
+/// A reason in words.
+fn told(reason: &Reason, columns: &[String]) -> String {
+    let name = columns.get(reason.column).map_or("", String::as_str);
+    format!("{name} {}, expected {}", short(reason.observed), short(reason.expected))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(column: usize, blamed: bool, surprise: f64) -> Reason {
+        Reason { column, blamed, surprise, probability: 0.5, observed: 71.25, expected: -20.0 }
+    }
+
+    fn named(reasons: &[Reason]) -> Vec<usize> {
+        leading(reasons).iter().map(|r| r.column).collect()
+    }
+
+    #[test]
+    fn blamed_cells_are_named_alone_and_others_when_nothing_is_blamed() {
+        assert_eq!(named(&[reason(4, true, 9.0), reason(2, true, 3.0), reason(0, false, 8.0)]), [4, 2]);
+        assert_eq!(named(&[reason(4, false, 9.0), reason(2, false, 5.0), reason(0, false, 4.0)]), [4, 2]);
+        assert_eq!(named(&[1, 2, 3, 5].map(|j| reason(j, true, 7.0))), [1, 2, 3]);
+        assert_eq!(named(&[]), [0_usize; 0]);
+    }
+
+    #[test]
+    fn a_reason_has_a_name_and_two_values() {
+        let columns = ["flow", "temp"].map(String::from);
+        assert_eq!(told(&reason(1, true, 9.0), &columns), "temp 71.25, expected -20");
+    }
 }

@@ -6,6 +6,7 @@ use crate::model_file::Checkpoint;
 use bayestream::data::{Batch, DataError, DataFault};
 use bayestream::engine::StepReport;
 use bayestream::model::Model;
+use bayestream::outlier::Verdict;
 
 /// A model, what it has learnt in this run, and where its state is kept.
 pub struct Training {
@@ -28,9 +29,22 @@ impl Training {
 
     /// Learns from some rows; under `--on-error skip` those that the model refuses are taken out of them.
     pub fn learn(&mut self, portion: &mut Portion) -> Result<StepReport, Failure> {
+        self.take_in(portion, |model, batch| model.update(batch))
+    }
+
+    /// Judges some rows, then learns from them as [`Training::learn`] does; one verdict for each row that is left.
+    pub fn watch(&mut self, portion: &mut Portion, verdicts: &mut Vec<Verdict>) -> Result<StepReport, Failure> {
+        self.take_in(portion, |model, batch| model.watch_into(batch, verdicts))
+    }
+
+    fn take_in(
+        &mut self,
+        portion: &mut Portion,
+        mut step: impl FnMut(&mut Model, &Batch<'_>) -> Result<StepReport, DataError>,
+    ) -> Result<StepReport, Failure> {
         let n_columns = self.model.columns().len();
         loop {
-            match self.update(portion, n_columns) {
+            match batch_of(portion, n_columns).and_then(|batch| step(&mut self.model, &batch)) {
                 Ok(report) => {
                     self.n_learnt += report.n_rows as u64;
                     if let Some(checkpoint) = &mut self.checkpoint {
@@ -42,22 +56,23 @@ impl Training {
                     remove_row(&mut portion.batch, error.row, n_columns);
                     self.n_refused += 1;
                 }
-                Err(error) => return Err(Failure::Failed(located(&error, portion, self.model.columns()))),
+                Err(error) => return Err(Failure::Failed(located(&error, portion, self.model.columns(), true))),
             }
         }
     }
+}
 
-    fn update(&mut self, portion: &Portion, n_columns: usize) -> Result<StepReport, DataError> {
-        let mut batch = Batch::new(&portion.batch.rows, n_columns)?;
-        if !portion.batch.weights.is_empty() {
-            batch = batch.with_weights(&portion.batch.weights)?;
-        }
-        self.model.update(&batch)
+/// A portion as the library takes it.
+pub fn batch_of(portion: &Portion, n_columns: usize) -> Result<Batch<'_>, DataError> {
+    let batch = Batch::new(&portion.batch.rows, n_columns)?;
+    match portion.batch.weights.is_empty() {
+        true => Ok(batch),
+        false => batch.with_weights(&portion.batch.weights),
     }
 }
 
-/// A fault of a batch, told in terms of the input.
-fn located(error: &DataError, portion: &Portion, columns: &[String]) -> String {
+/// A fault of a batch, told in terms of the input; `can_drop` where the command has `--drop`.
+pub fn located(error: &DataError, portion: &Portion, columns: &[String], can_drop: bool) -> String {
     let place = format!("{}: row {}", portion.file, portion.batch.row_number(error.row));
     let column = error.column.and_then(|ix| columns.get(ix));
     let problem = match error.fault {
@@ -67,10 +82,13 @@ fn located(error: &DataError, portion: &Portion, columns: &[String]) -> String {
         _ => return format!("{place}: {error}"),
     };
     match column {
-        Some(column) => format!(
-            "{place}, column `{column}`: {problem}: fix or rescale the cell, leave the column out with --drop \
-             {column}, or pass --on-error skip to count and skip such rows"
-        ),
+        Some(column) => {
+            let drop = if can_drop { format!(", leave the column out with --drop {column},") } else { String::new() };
+            format!(
+                "{place}, column `{column}`: {problem}: fix or rescale the cell{drop} or pass --on-error skip to count \
+                 and skip such rows"
+            )
+        }
         None => format!("{place}: {problem}: fix the row, or pass --on-error skip to count and skip such rows"),
     }
 }

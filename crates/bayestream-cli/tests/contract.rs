@@ -73,22 +73,36 @@ fn scores_keep_order_and_count_in_every_format() {
         let score = json(line);
         assert_eq!(
             keys(&score),
-            ["component", "log_density", "p_value", "reason", "responsibility", "row", "surprise"]
+            ["alarm", "component", "log_density", "p_value", "reason", "responsibility", "row", "surprise"]
         );
         assert_eq!(score["row"], ix as u64 + 1);
         assert!(score["log_density"].as_f64().unwrap().is_finite());
         let p_value = score["p_value"].as_f64().unwrap();
-        assert!(p_value > 0.0 && p_value < 1.0);
+        assert!(p_value > 0.0 && p_value <= 1.0);
+        assert_eq!(score["alarm"], p_value <= 0.001);
+        assert!(score["surprise"].as_f64().unwrap() >= 0.0);
         let n_reasons = score["reason"].as_array().unwrap().len();
         assert!(if p_value <= 0.01 { (1..=3).contains(&n_reasons) } else { n_reasons == 0 });
     }
     let outlier = json(scores.lines().nth(900).unwrap());
-    assert_eq!(outlier["reason"][0], "depth");
-    assert!(outlier["surprise"].as_f64().unwrap() > 50.0);
+    assert_eq!(outlier["alarm"], true);
+    assert!(outlier["reason"][0].as_str().unwrap().starts_with("depth 60, expected "), "{outlier}");
+    let surprise = |line: &str| json(line)["surprise"].as_f64().unwrap();
+    let most = scores.lines().map(surprise).fold(0.0, f64::max);
+    assert_eq!(surprise(scores.lines().nth(900).unwrap()), most);
+    let is_alarm = |line: &&str| json(line)["alarm"] == true;
+    let n_alarms = scores.lines().filter(is_alarm).count();
+    let often = folder.ok("score model.bay data.csv --alarm-rate 0.05");
+    let n_often = often.stdout.lines().filter(is_alarm).count();
+    assert!(n_often > n_alarms, "{n_often} {n_alarms}");
+    assert!(often.stderr.contains(&format!("1,300 rows, {n_often} alarms")), "{}", often.stderr);
+    // Every alarm has a reason, however many alarms are asked for.
+    let is_told = |line: &str| !json(line)["reason"].as_array().unwrap().is_empty();
+    assert!(often.stdout.lines().filter(is_alarm).all(is_told));
 
     folder.ok("score model.bay data.csv -o scores.csv");
     let table = String::from_utf8(folder.read("scores.csv")).unwrap();
-    assert_eq!(table.lines().next(), Some("row,log_density,surprise,p_value,component,responsibility,reason"));
+    assert_eq!(table.lines().next(), Some("row,log_density,surprise,p_value,alarm,component,responsibility,reason"));
     assert_eq!(table.lines().count(), rows.len() + 1);
     for format in ["parquet", "arrow", "ndjson"] {
         folder.ok(&format!("score model.bay data.csv -o scores.{format}"));
@@ -106,7 +120,9 @@ fn watch_scores_a_row_by_the_rows_before_it() {
     let watched = folder.ok("watch data.csv -m gmm --seed 4").stdout;
     assert_eq!(watched.lines().count(), rows.len());
     // Nothing is known before the first row.
-    assert!(json(watched.lines().next().unwrap())["log_density"].is_null());
+    let first = json(watched.lines().next().unwrap());
+    assert!(first["log_density"].is_null() && first["component"].is_null());
+    assert_eq!((&first["p_value"], &first["alarm"]), (&Value::from(1.0), &Value::from(false)));
     // A row that changes later changes no score before it.
     let mut changed = rows.clone();
     changed[599] = "50,50,50\n".to_string();
@@ -118,8 +134,43 @@ fn watch_scores_a_row_by_the_rows_before_it() {
     // Learning one row at a time is what `fit --batch 1` does.
     folder.ok("watch data.csv --seed 4 --checkpoint watched.bay -o scores.ndjson");
     folder.ok("fit data.csv --seed 4 --batch 1 -o fitted.bay");
-    assert_eq!(folder.read("watched.bay"), folder.read("fitted.bay"));
+    let inspect = |model: &str| folder.ok(&format!("inspect {model} --json")).stdout;
+    assert_eq!(inspect("watched.bay"), inspect("fitted.bay"));
     assert_eq!(String::from_utf8(folder.read("scores.ndjson")).unwrap(), watched);
+}
+
+#[test]
+fn an_alarm_names_the_columns_with_what_was_seen_and_expected() {
+    let folder = Folder::new();
+    let mut rows = lines(2500, 31);
+    rows[2200] = "0.1,70.5,0.3\n".to_string();
+    folder.write("data.csv", csv(&rows));
+    for batch in [1, 100] {
+        let watched = folder.ok(&format!("watch data.csv --batch {batch}"));
+        assert!(watched.stderr.contains("2,500 rows, "), "{}", watched.stderr);
+        let spoilt = json(watched.stdout.lines().nth(2200).unwrap());
+        assert_eq!(spoilt["alarm"], true, "{spoilt}");
+        assert!(spoilt["reason"][0].as_str().unwrap().starts_with("width 70.5, expected "), "{spoilt}");
+    }
+    let quiet = folder.ok("watch data.csv --quiet --batch 100 -o scores.ndjson");
+    assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("", ""));
+    for scores in ["scores.ndjson", "scores.csv", "scores.parquet"] {
+        folder.ok(&format!("watch data.csv --batch 100 -o {scores} --checkpoint model.bay"));
+        let plot = folder.ok(&format!("plot --scores {scores} -o scores.svg"));
+        let n_alarms = String::from_utf8(folder.read("scores.ndjson")).unwrap().matches(r#""alarm":true"#).count();
+        assert!(plot.stderr.contains(&format!("2,500 rows, {n_alarms} alarm")), "{scores}: {}", plot.stderr);
+    }
+    for file in ["p.svg", "p.png", "p.html"] {
+        folder.ok(&format!("plot model.bay --scores scores.csv -o {file}"));
+        folder.ok(&format!("plot model.bay data.csv --row 2201 -o {file}"));
+    }
+    folder.ok("plot model.bay data.csv --row 2201 -o row.svg");
+    let row = String::from_utf8(folder.read("row.svg")).unwrap();
+    assert!(row.contains("width 70.5, expected") && !row.contains("NaN"));
+    folder.run("plot model.bay data.csv --row 2501 -o row.svg").complains(1, &["data.csv", "no row 2501"]);
+    folder.run("plot model.bay --row 3 -o row.svg").complains(2, &["DATA"]);
+    folder.run("plot -o row.svg").complains(2, &["MODEL"]);
+    folder.run("plot --scores data.csv -o row.svg").complains(1, &["data.csv", "`surprise`"]);
 }
 
 #[test]
@@ -286,12 +337,12 @@ fn the_demo_ends_with_commands_that_work() {
     let demo = folder.ok("demo --out shown");
     assert!(demo.stderr.is_empty(), "no bar without a terminal: {}", demo.stderr);
     let commands: Vec<&str> = demo.stdout.lines().filter_map(|line| line.trim().strip_prefix("bayestream ")).collect();
-    assert_eq!(commands.len(), 3, "{}", demo.stdout);
+    assert_eq!(commands.len(), 5, "{}", demo.stdout);
     for command in commands {
         folder.ok(command);
     }
     let report = String::from_utf8(folder.read("shown/report.html")).unwrap();
-    assert_eq!(report.matches("<figure>").count(), 5);
+    assert_eq!(report.matches("<figure>").count(), 6);
     assert!(!report.contains("http://") || report.contains("http://www.w3.org/2000/svg"));
     assert!(!report.contains("src=") && !report.contains("<script"), "the page needs nothing else");
     assert_eq!(folder.n_seen("shown/model.bay"), Some(60_000));

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Folder, csv, lines};
+use serde_json::Value;
 use std::fs::File;
 
 /// A folder with good rows and a model of them.
@@ -59,6 +60,73 @@ fn bad_rows_can_be_skipped_and_are_counted() {
     assert!(fit.stderr.contains("4 rows could not be used and were left out"), "{}", fit.stderr);
     folder.ok("fit good.csv -o good.bay --batch 1");
     assert_eq!(folder.read("mixed.bay"), folder.read("good.bay"));
+}
+
+#[test]
+fn rows_that_the_model_refuses_are_left_out_of_the_scores() {
+    let folder = with_model();
+    let mut rows = lines(900, 7);
+    rows[720] = "1,2e90,3\n".to_string();
+    folder.write("huge.csv", csv(&rows));
+    for (command, n_kept) in
+        [("watch huge.csv --batch 100", 700), ("score model.bay huge.csv", 512), ("watch huge.csv", 720)]
+    {
+        let stopped = folder.run(command);
+        stopped.complains(1, &["huge.csv: row 721", "`width`", "too large", "--on-error skip"]);
+        assert_eq!(stopped.stdout.lines().count(), n_kept, "{command}");
+        let skipped = folder.ok(&format!("{command} --on-error skip"));
+        assert!(skipped.stderr.contains("1 row could not be used"), "{}", skipped.stderr);
+        let numbers: Vec<u64> = skipped.stdout.lines().map(|line| number(line, "row") as u64).collect();
+        assert_eq!(numbers, (1..=900).filter(|row| *row != 721).collect::<Vec<_>>(), "{command}");
+    }
+}
+
+fn number(line: &str, field: &str) -> f64 {
+    serde_json::from_str::<Value>(line).unwrap()[field].as_f64().unwrap_or_else(|| panic!("no {field} in {line}"))
+}
+
+/// Sensors fail in the middle of a stream: every row still gets its line, and none breaks the rows after it.
+#[test]
+fn a_stream_that_goes_wrong_is_watched_to_its_end() {
+    let folder = Folder::new();
+    let plain = lines(4000, 9);
+    let with_first = |row: &String, first: &dyn Fn(f64) -> String| {
+        let (cell, rest) = row.split_once(',').unwrap();
+        format!("{},{rest}", first(cell.parse().unwrap()))
+    };
+    let from_middle = |first: &dyn Fn(f64) -> String| -> Vec<String> {
+        let changed = |(ix, row): (usize, &String)| if ix < 2000 { row.clone() } else { with_first(row, first) };
+        plain.iter().enumerate().map(changed).collect()
+    };
+    let burst: Vec<String> = plain[..2000]
+        .iter()
+        .cloned()
+        .chain(vec![plain[77].clone(); 3000])
+        .chain(plain[2000..].iter().cloned())
+        .collect();
+    let streams = [
+        ("constant.csv", from_middle(&|_| "4.25".to_string())),
+        ("dead.csv", from_middle(&|_| String::new())),
+        ("units.csv", from_middle(&|value| (1000.0 * value).to_string())),
+        ("burst.csv", burst),
+    ];
+    for (name, rows) in streams {
+        folder.write(name, csv(&rows));
+        for batch in [1, 64] {
+            let watched = folder.ok(&format!("watch {name} --batch {batch} --checkpoint state.bay"));
+            assert_eq!(watched.stdout.lines().count(), rows.len(), "{name}");
+            for (ix, line) in watched.stdout.lines().enumerate() {
+                assert!(!line.contains("NaN") && !line.contains("inf"), "{name}: {line}");
+                let p_value = number(line, "p_value");
+                assert!(p_value > 0.0 && p_value <= 1.0, "{name}: {line}");
+                assert!(number(line, "surprise") >= 0.0, "{name}: {line}");
+                assert!(ix < 500 || number(line, "log_density").is_finite(), "{name}: {line}");
+            }
+            let scored = folder.ok(&format!("score state.bay {name}"));
+            assert_eq!(scored.stdout.lines().count(), rows.len(), "{name}");
+            assert!(!scored.stdout.contains("NaN"), "{name}");
+        }
+    }
 }
 
 #[test]
@@ -153,7 +221,7 @@ fn a_full_disk_is_told_and_what_was_learnt_is_kept() {
 #[test]
 fn wrong_usage_is_told_apart_from_failure_and_suggests_the_nearest() {
     let folder = with_model();
-    let cases: [(&str, &[&str]); 11] = [
+    let cases: [(&str, &[&str]); 14] = [
         ("fit good.csv -m gmm/ofba -o x.bay", &["did you mean `gmm/ofab`"]),
         ("fit good.csv --set detla=0.1 -o x.bay", &["did you mean `delta`"]),
         ("fit good.csv --set delta=7 -o x.bay", &["delta=7", "share in [0, 1)"]),
@@ -163,6 +231,9 @@ fn wrong_usage_is_told_apart_from_failure_and_suggests_the_nearest() {
         ("fit good.csv --resume model.bay -m mppca -o x.bay", &["gmm/ofab", "leave -m out"]),
         ("fit good.csv", &["--output"]),
         ("fit good.csv -o x.bay --format exel", &["exel", "csv"]),
+        ("watch good.csv --alarm-rate 0", &["--alarm-rate", "above 0 and at most 0.5"]),
+        ("watch good.csv --alarm-rate 0.7", &["--alarm-rate", "above 0 and at most 0.5"]),
+        ("score model.bay good.csv --alarm-rate often", &["--alarm-rate", "one row in a thousand"]),
         ("generate ofba", &["did you mean `ofab`"]),
         ("generate ofab -n 99999999999999", &["-n 99999999999999", "at most"]),
     ];

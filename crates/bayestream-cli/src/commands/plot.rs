@@ -4,7 +4,9 @@ use crate::error::Failure;
 use crate::feed::{Feed, Next, Plan};
 use crate::model_file;
 use crate::pictures::{self, Thinned};
+use crate::score_pictures::{self, Judged};
 use crate::terminal::{self, counted, short, thousands};
+use bayestream::model::Model;
 use bayestream::structure::Snapshot;
 use bayestream_io::{Format, OnError, ReadOptions, write_atomic};
 use bayestream_plot::{Chart, Page, SvgFigure, grid};
@@ -19,12 +21,19 @@ const PNG_SCALE: f64 = 2.0;
 /// Arguments of `plot`.
 #[derive(Args)]
 pub struct PlotArgs {
-    /// The model file.
-    #[arg(value_name = "MODEL")]
-    model: String,
+    /// The model file; with --scores it may be left out, and adds marks where its components drifted.
+    #[arg(value_name = "MODEL", required_unless_present = "scores")]
+    model: Option<String>,
     /// A file with rows to draw behind the model, or `-` for standard input.
     #[arg(value_name = "DATA")]
     data: Option<String>,
+    /// Draw a table that `watch` or `score` has written: surprise row by row, with alarms.
+    #[arg(long, value_name = "SCORES", conflicts_with_all = ["data", "row", "columns"])]
+    scores: Option<String>,
+    /// Draw what makes this row of the data surprising to the model, column by column; rows are numbered from 1.
+    #[arg(long, value_name = "N", requires = "data", conflicts_with = "columns",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    row: Option<u64>,
     /// The picture to write; its extension says which kind: svg, png or html.
     #[arg(short = 'o', long, value_name = "FILE")]
     output: String,
@@ -42,25 +51,70 @@ enum Picture {
     Html,
 }
 
-/// Draws a model.
+/// Draws a model, the scores of a stream, or one row.
 pub fn run(args: PlotArgs) -> Result<(), Failure> {
     let picture = picture_of(&args.output)?;
-    let model = model_file::load_learnt(&args.model)?;
+    let model = args.model.as_deref().map(model_file::load_learnt).transpose()?;
+    let drawing = match (&args.scores, &model, args.row) {
+        (Some(scores), ..) => scored(scores, args.format, model.as_ref())?,
+        (None, Some(model), Some(row)) => one_row(&args, model, row)?,
+        (None, Some(model), None) => mixture(&args, model)?,
+        (None, None, _) => return Err(Failure::Usage("name a model to draw, or a table with --scores".to_string())),
+    };
+    let bytes = match picture {
+        Picture::Svg => drawing.figure.to_svg().into_bytes(),
+        Picture::Png => drawing.figure.to_png(PNG_SCALE)?,
+        Picture::Html => (drawing.page)(drawing.figure).to_html().into_bytes(),
+    };
+    write_atomic(&args.output, &bytes)?;
+    terminal::note(format!("{}: {}", args.output, drawing.told));
+    Ok(())
+}
+
+/// What is drawn, the page around it, and what to say of it.
+struct Drawing<'a> {
+    figure: SvgFigure,
+    page: Box<dyn FnOnce(SvgFigure) -> Page + 'a>,
+    told: String,
+}
+
+fn mixture<'a>(args: &'a PlotArgs, model: &'a Model) -> Result<Drawing<'a>, Failure> {
     let snapshot = model.snapshot();
-    let columns = chosen_columns(&args, &snapshot)?;
+    let columns = chosen_columns(args, &snapshot)?;
     let rows = match &args.data {
         Some(data) => read_rows(data, args.format, &snapshot)?,
         None => Vec::new(),
     };
-    let figure = pair_plot(&snapshot, &columns, &rows);
-    let bytes = match picture {
-        Picture::Svg => figure.to_svg().into_bytes(),
-        Picture::Png => figure.to_png(PNG_SCALE)?,
-        Picture::Html => page(&args, model.config().kind.name(), &snapshot, figure).to_html().into_bytes(),
-    };
-    write_atomic(&args.output, &bytes)?;
-    terminal::note(format!("{}: {}", args.output, counted(snapshot.k_realized() as u64, "component")));
-    Ok(())
+    Ok(Drawing {
+        figure: pair_plot(&snapshot, &columns, &rows),
+        told: counted(snapshot.k_realized() as u64, "component"),
+        page: Box::new(move |figure| page(args, model.config().kind.name(), &snapshot, figure)),
+    })
+}
+
+fn scored<'a>(scores: &'a str, format: Option<Format>, model: Option<&Model>) -> Result<Drawing<'a>, Failure> {
+    let judged = read_scores(scores, format)?;
+    let n_alarms = counted(judged.iter().filter(|judged| judged.alarm).count() as u64, "alarm");
+    let told = format!("{}, {n_alarms}", counted(judged.len() as u64, "row"));
+    let mut chart = score_pictures::surprise_over_time(&judged);
+    if let (Some(model), [first, .., last]) = (model, judged.as_slice()) {
+        chart = score_pictures::with_drift(chart, model.events().iter(), (first.row, last.row));
+    }
+    let lead = told.clone();
+    let page = move |figure| Page::new(scores).lead(lead).chart(figure, "How unusual each row was when it came.");
+    Ok(Drawing { figure: chart.into(), told, page: Box::new(page) })
+}
+
+fn one_row<'a>(args: &'a PlotArgs, model: &Model, number: u64) -> Result<Drawing<'a>, Failure> {
+    let data = args.data.as_deref().unwrap_or("-");
+    let row = read_row(data, args.format, model.columns(), number)?;
+    let reasons = model.scorer().reasons(&row);
+    let title = format!("Row {}", thousands(number));
+    let figure = score_pictures::reasons(&title, &reasons, model.columns()).into();
+    let heading = format!("{data}, row {}", thousands(number));
+    let caption = "How surprising each cell is given the others: what was seen and what was expected.";
+    let page = move |figure| Page::new(heading).chart(figure, caption);
+    Ok(Drawing { figure, told: counted(reasons.len() as u64, "column"), page: Box::new(page) })
 }
 
 fn picture_of(path: &str) -> Result<Picture, Failure> {
@@ -108,6 +162,40 @@ fn read_rows(data: &str, format: Option<Format>, snapshot: &Snapshot) -> Result<
     Ok(thinned.rows().to_vec())
 }
 
+fn read_row(data: &str, format: Option<Format>, columns: &[String], number: u64) -> Result<Vec<f64>, Failure> {
+    let options = ReadOptions { format, columns: Some(columns.to_vec()), ..ReadOptions::default() };
+    let plan = Plan { inputs: vec![data.to_string()], options, columns: Some(columns.to_vec()), skip: number - 1 };
+    let mut feed = Feed::start(plan, None);
+    feed.opening()?;
+    match feed.next()? {
+        Next::Rows(portion) if portion.batch.n_rows > 0 => Ok(portion.batch.rows[..columns.len()].to_vec()),
+        _ => Err(Failure::Failed(format!("{data}: there is no row {number}; rows are numbered from 1"))),
+    }
+}
+
+/// A table of scores, as `watch` and `score` write it.
+fn read_scores(path: &str, format: Option<Format>) -> Result<Vec<Judged>, Failure> {
+    // Alarms are truth values, which a reader of numbers hands on as the names of rows.
+    let options = ReadOptions {
+        format,
+        columns: Some(["row", "surprise"].map(String::from).to_vec()),
+        id_column: Some("alarm".to_string()),
+        ..ReadOptions::default()
+    };
+    let plan = Plan { inputs: vec![path.to_string()], options, columns: None, skip: 0 };
+    let mut feed = Feed::start(plan, None);
+    let hint = "--scores takes a table that `watch` or `score` has written, with `row`, `surprise` and `alarm`";
+    feed.opening().map_err(|failure| failure.and(hint.to_string()))?;
+    let mut judged = Vec::new();
+    while let Next::Rows(portion) = feed.next()? {
+        let rows = portion.batch.rows.chunks_exact(2).zip(&portion.batch.ids);
+        let known = rows.filter(|(row, _)| row.iter().all(|v| v.is_finite()));
+        judged.extend(known.map(|(row, alarm)| Judged { row: row[0], surprise: row[1], alarm: alarm == "true" }));
+        feed.reuse(portion.batch);
+    }
+    Ok(judged)
+}
+
 fn pair_plot(snapshot: &Snapshot, columns: &[usize], rows: &[f64]) -> SvgFigure {
     let pairs: Vec<(usize, usize)> =
         (0..columns.len()).flat_map(|j| (0..j).map(move |i| (columns[i], columns[j]))).collect();
@@ -133,7 +221,7 @@ fn page(args: &PlotArgs, kind: &str, snapshot: &Snapshot, figure: SvgFigure) -> 
             first.into_iter().chain(c.mean.iter().map(|m| short(*m))).collect()
         })
         .collect();
-    let mut page = Page::new(format!("{} – {kind}", args.model))
+    let mut page = Page::new(format!("{} – {kind}", args.model.as_deref().unwrap_or_default()))
         .lead(format!(
             "{} after {}; log-score {} nats a row.",
             counted(snapshot.k_realized() as u64, "component"),

@@ -1,11 +1,15 @@
 //! `score`: rows against a model that stays as it is.
 
-use crate::args::{OnErrorArg, TableArgs};
+use crate::args::{AlarmArgs, OnErrorArg, TableArgs};
 use crate::error::Failure;
-use crate::feed::{Feed, Next, Plan};
+use crate::feed::{Feed, Next, Plan, Portion, remove_row};
 use crate::model_file;
 use crate::scores::ScoreTable;
 use crate::terminal;
+use crate::training::{batch_of, located};
+use bayestream::data::DataError;
+use bayestream::model::Judge;
+use bayestream::outlier::Verdict;
 use bayestream_io::{Format, OnError, ReadOptions};
 use clap::Args;
 
@@ -31,38 +35,60 @@ pub struct ScoreArgs {
     #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
     on_error: OnErrorArg,
     #[command(flatten)]
+    alarms: AlarmArgs,
+    #[command(flatten)]
     table: TableArgs,
 }
 
 /// Scores every row of the input, in its order.
 pub fn run(args: ScoreArgs) -> Result<(), Failure> {
-    let snapshot = model_file::load_learnt(&args.model)?.snapshot();
+    let mut model = model_file::load_learnt(&args.model)?;
+    // Batch kinds fit here once; otherwise the judge and the scorer would each do it.
+    model.finish();
+    let columns = model.columns();
     let options = ReadOptions {
         format: args.format,
-        columns: Some(snapshot.columns.clone()),
+        columns: Some(columns.to_vec()),
         id_column: args.id_column.clone(),
         on_error: if args.on_error == OnErrorArg::Skip { OnError::Skip } else { OnError::Fail },
         batch_rows: BATCH_ROWS,
         ..ReadOptions::default()
     };
-    let columns = Some(snapshot.columns.clone());
-    let mut feed = Feed::start(Plan { inputs: vec![args.input.clone()], options, columns, skip: 0 }, None);
+    let plan = Plan { inputs: vec![args.input.clone()], options, columns: Some(columns.to_vec()), skip: 0 };
+    let mut feed = Feed::start(plan, None);
     feed.opening()?;
-    let mut table = ScoreTable::create(&args.table.output, args.table.to, &snapshot.columns, args.id_column.is_some())?;
-    let mut scorer = snapshot.scorer();
+    let mut table = ScoreTable::create(&args.table, &args.alarms, columns, args.id_column.is_some())?;
+    let (mut judge, scorer, mut verdicts) = (model.judge(), model.scorer(), Vec::new());
+    let mut n_refused = 0;
     loop {
         match feed.next()? {
-            Next::Rows(portion) => {
-                table.add(&mut scorer, &portion.batch)?;
+            Next::Rows(mut portion) => {
+                while let Err(error) = judged(&mut judge, &portion, columns.len(), &mut verdicts) {
+                    if args.on_error != OnErrorArg::Skip || error.row >= portion.batch.n_rows {
+                        return Err(Failure::Failed(located(&error, &portion, columns, false)));
+                    }
+                    remove_row(&mut portion.batch, error.row, columns.len());
+                    n_refused += 1;
+                }
+                table.add(&portion.batch, &verdicts, &scorer)?;
                 table.flush()?;
                 feed.reuse(portion.batch);
             }
             Next::End { n_skipped } => {
-                terminal::warn_skipped(n_skipped);
+                terminal::warn_skipped(n_skipped + n_refused);
                 return table.finish();
             }
             // Nobody listens for signals here: one ends the process.
             Next::Stop(_) => return table.finish(),
         }
     }
+}
+
+fn judged(
+    judge: &mut Judge<'_>,
+    portion: &Portion,
+    n_columns: usize,
+    verdicts: &mut Vec<Verdict>,
+) -> Result<(), DataError> {
+    judge.judge(&batch_of(portion, n_columns)?, verdicts)
 }

@@ -1,6 +1,6 @@
 //! `watch`: each row is scored by what was learnt before it, then learnt from.
 
-use crate::args::{CheckpointArgs, KindArgs, ReadArgs, TableArgs};
+use crate::args::{AlarmArgs, CheckpointArgs, KindArgs, ReadArgs, TableArgs};
 use crate::error::Failure;
 use crate::feed::{Feed, Next, Opening, Plan};
 use crate::model_file::{self, Checkpoint};
@@ -33,6 +33,8 @@ pub struct WatchArgs {
     read: ReadArgs,
     #[command(flatten)]
     checkpoint: CheckpointArgs,
+    #[command(flatten)]
+    alarms: AlarmArgs,
     #[command(flatten)]
     table: TableArgs,
 }
@@ -68,7 +70,7 @@ pub fn run(args: WatchArgs) -> Result<(), Failure> {
         (Opening::Columns(columns), None) => Model::new(Config { columns, ..config })?,
     };
     let has_ids = args.read.id_column.is_some();
-    let mut table = ScoreTable::create(&args.table.output, args.table.to, model.columns(), has_ids)?;
+    let mut table = ScoreTable::create(&args.table, &args.alarms, model.columns(), has_ids)?;
     let mut training = Training::new(model, checkpoint, args.read.skips());
     let outcome = watch_all(&mut feed, &mut training, &mut table);
     // Rows of a live stream come once: what was learnt and scored is kept, whatever ended the run.
@@ -107,12 +109,17 @@ fn begin(args: &WatchArgs) -> Result<(Option<Model>, Config), Failure> {
 
 /// Runs until the end of the input, or until a signal, which is returned.
 fn watch_all(feed: &mut Feed, training: &mut Training, table: &mut ScoreTable) -> Result<Option<i32>, Failure> {
+    let mut verdicts = Vec::new();
     loop {
         match feed.next()? {
             Next::Rows(mut portion) => {
-                table.add(&mut training.model.scorer(), &portion.batch)?;
+                // Reasons come from the model that judged: a row that was learnt may have a component of its own. A
+                // scorer kept for some batches would save a fifth of the time, but a resumed run would then give other
+                // reasons than one that never stopped.
+                let scorer = training.model.scorer();
+                training.watch(&mut portion, &mut verdicts)?;
+                table.add(&portion.batch, &verdicts, &scorer)?;
                 table.flush()?;
-                training.learn(&mut portion)?;
                 feed.reuse(portion.batch);
             }
             Next::End { n_skipped } => {

@@ -6,11 +6,12 @@ mod report;
 use crate::error::Failure;
 use crate::model_file;
 use crate::progress::Progress;
-use crate::scores;
+use crate::scores::UNUSUAL;
 use crate::terminal::{self, short, thousands};
 use bayestream::data::Batch;
 use bayestream::model::{Config, Kind, Model};
-use bayestream::structure::{Event, RowScore, Snapshot};
+use bayestream::outlier::Verdict;
+use bayestream::structure::{Event, Reason, Snapshot};
 use bayestream_io::{Cell, CellKind, OutColumn, TableWriter, write_atomic};
 use plant::{N_ROWS, NEW_REGIME_AT, OLD_REGIME_ENDS_AT, OUTLIER_SHARE, Plant};
 use std::fs;
@@ -24,9 +25,9 @@ const SNAPSHOT_EVERY: usize = 5;
 
 /// What was seen while the stream went by.
 struct Course {
-    scores: Vec<RowScore>,
+    verdicts: Vec<Verdict>,
     /// Why a row was surprising, for those that were.
-    reasons: Vec<(usize, Why)>,
+    reasons: Vec<(usize, Vec<Reason>)>,
     /// Rows seen, components in the snapshot, components held.
     sizes: Vec<(f64, f64, f64)>,
     /// Rows seen, the batch's median log-score, and the best possible.
@@ -35,28 +36,23 @@ struct Course {
     seconds: f64,
 }
 
-/// What makes a row surprising.
-struct Why {
-    columns: Vec<String>,
-    observed: f64,
-    expected: f64,
-}
-
-/// Rows that a fixed rate of alarms would have reported, and how many of them were planted.
+/// Rows that raised an alarm, and how many of them were planted.
 struct Alarms {
     /// The rows, the most surprising first.
     rows: Vec<usize>,
-    /// The surprise from which on there is an alarm.
-    threshold: f64,
     n_planted: usize,
     n_found: usize,
-    /// Alarms that are rows of the new regime, before the model knew it.
+    /// Alarms that are rows of the new regime, soon after it began.
     n_new_regime: usize,
 }
 
 impl Alarms {
     fn recall(&self) -> f64 {
         self.n_found as f64 / self.n_planted.max(1) as f64
+    }
+
+    fn precision(&self) -> f64 {
+        self.n_found as f64 / self.rows.len().max(1) as f64
     }
 }
 
@@ -73,7 +69,7 @@ pub fn run(folder: &str, seed: u64) -> Result<(), Failure> {
     let mut model = Model::new(Config { seed, ..Config::new(Kind::GmmOfab, plant::sensors()) })?;
     let course = learn(&mut model, &plant)?;
     let snapshot = model.snapshot();
-    let alarms = alarms(&course.scores, &plant);
+    let alarms = alarms(&course.verdicts, &plant);
     model_file::save(&file("model.bay"), &model)?;
     let page = report::page(&plant, &course, &snapshot, &alarms);
     write_atomic(file("report.html"), page.to_html().as_bytes())?;
@@ -85,35 +81,26 @@ fn learn(model: &mut Model, plant: &Plant) -> Result<Course, Failure> {
     let begun = Instant::now();
     let mut progress = Progress::over(Some(N_ROWS as u64));
     let mut course = Course {
-        scores: Vec::with_capacity(N_ROWS),
+        verdicts: Vec::with_capacity(N_ROWS),
         reasons: Vec::new(),
         sizes: Vec::new(),
         log_scores: Vec::new(),
         events: Vec::new(),
         seconds: 0.0,
     };
-    let (mut scores, mut n_events) = (Vec::new(), 0);
+    let (mut verdicts, mut n_events) = (Vec::new(), 0);
     for (batch_ix, rows) in plant.rows.chunks(BATCH * d).enumerate() {
         let first = batch_ix * BATCH;
-        let mut scorer = model.scorer();
-        scorer.score(rows, &mut scores);
-        for (ix, _) in scores.iter().enumerate().filter(|(_, score)| score.p_value <= scores::UNUSUAL) {
-            let row = &rows[ix * d..(ix + 1) * d];
-            if let Some(reason) = scorer.reasons(row).first() {
-                let why = Why {
-                    columns: scores::reason(&scorer, row, model.columns()),
-                    observed: reason.observed,
-                    expected: reason.expected,
-                };
-                course.reasons.push((first + ix, why));
-            }
-        }
+        let scorer = model.scorer();
         let batch = Batch::new(rows, d).map_err(|error| Failure::Failed(error.to_string()))?;
-        let report = model.update(&batch).map_err(|error| Failure::Failed(error.to_string()))?;
-        let seen = first + scores.len();
-        let known: Vec<f64> = scores.iter().map(|score| score.log_density).filter(|v| v.is_finite()).collect();
+        let report = model.watch_into(&batch, &mut verdicts).map_err(|error| Failure::Failed(error.to_string()))?;
+        for (ix, _) in verdicts.iter().enumerate().filter(|(_, verdict)| verdict.p_value <= UNUSUAL) {
+            course.reasons.push((first + ix, scorer.reasons(&rows[ix * d..(ix + 1) * d])));
+        }
+        let seen = first + verdicts.len();
+        let known: Vec<f64> = verdicts.iter().map(|verdict| verdict.log_density).filter(|v| v.is_finite()).collect();
         course.log_scores.push((seen as f64, median(known), median(plant.log_density(first..seen))));
-        course.scores.append(&mut scores);
+        course.verdicts.append(&mut verdicts);
         // The log is bounded: events are collected as they come.
         let n_new = (model.events().n_total() - n_events) as usize;
         let kept = model.events().iter();
@@ -136,16 +123,14 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// The rows reported when the most surprising ones, as many as there are wrong ones on average, raise an alarm.
-fn alarms(scores: &[RowScore], plant: &Plant) -> Alarms {
-    let mut order: Vec<usize> = (0..scores.len()).filter(|ix| scores[*ix].surprise.is_finite()).collect();
-    order.sort_by(|a, b| scores[*b].surprise.total_cmp(&scores[*a].surprise).then(a.cmp(b)));
-    order.truncate((OUTLIER_SHARE * N_ROWS as f64) as usize);
+/// The rows with a p-value of at most the share of wrong ones.
+fn alarms(verdicts: &[Verdict], plant: &Plant) -> Alarms {
+    let mut rows: Vec<usize> = (0..verdicts.len()).filter(|ix| verdicts[*ix].p_value <= OUTLIER_SHARE).collect();
+    rows.sort_by(|a, b| verdicts[*b].surprise.total_cmp(&verdicts[*a].surprise).then(a.cmp(b)));
     let is_planted = |row: &&usize| plant.planted.binary_search_by_key(*row, |p| p.row).is_ok();
-    let n_found = order.iter().filter(is_planted).count();
-    let n_new_regime = order.iter().filter(|row| !is_planted(row) && plant.is_new_regime(**row)).count();
-    let threshold = order.last().map_or(f64::NAN, |row| scores[*row].surprise);
-    Alarms { rows: order, threshold, n_planted: plant.planted.len(), n_found, n_new_regime }
+    let n_found = rows.iter().filter(is_planted).count();
+    let n_new_regime = rows.iter().filter(|row| !is_planted(row) && plant.is_new_regime(**row)).count();
+    Alarms { rows, n_planted: plant.planted.len(), n_found, n_new_regime }
 }
 
 fn write_stream(path: &str, plant: &Plant) -> Result<(), Failure> {
@@ -187,14 +172,17 @@ fn closing_words(folder: &str, course: &Course, snapshot: &Snapshot, alarms: &Al
          \n  \
            A regime began at row {new}, another ended at row {old}, one sensor drifted all the time.\n  \
            The model ended with {k} components, for the regimes: {regimes}.\n  \
-           {planted} rows with wrong readings were planted; {found} of them ({recall:.0} %) are among the\n  \
-           {alarms} most surprising rows (an alarm rate of 0.3 %), each scored before it was learnt.\n  \
-           {new_rows} other alarms are rows of the new regime, before the model knew it.\n\
+           {planted} rows with wrong readings were planted. Each row was judged before it was learnt; an alarm\n  \
+           rate of {rate_percent} % gave {alarms} alarms and found {found} of them (recall {recall:.0} %, precision \
+           {precision:.0} %).\n  \
+           {new_rows} other alarms are rows of the new regime.\n\
          \nLook at\n  \
            {folder}/report.html   components over time, log-score, outliers and why\n\
          \nTry next\n  \
            bayestream inspect {folder}/model.bay\n  \
            bayestream score {folder}/model.bay {folder}/stream.csv -o {folder}/scores.csv\n  \
+           bayestream plot {folder}/model.bay --scores {folder}/scores.csv -o {folder}/scores.png\n  \
+           bayestream plot {folder}/model.bay {folder}/stream.csv --row {top_row} -o {folder}/row.png\n  \
            bayestream plot {folder}/model.bay {folder}/stream.csv -o {folder}/model.png\n",
         rows = thousands(N_ROWS as u64),
         seconds = short(course.seconds),
@@ -206,7 +194,11 @@ fn closing_words(folder: &str, course: &Course, snapshot: &Snapshot, alarms: &Al
         planted = alarms.n_planted,
         found = alarms.n_found,
         recall = 100.0 * alarms.recall(),
+        precision = 100.0 * alarms.precision(),
+        rate_percent = 100.0 * OUTLIER_SHARE,
         alarms = alarms.rows.len(),
         new_rows = alarms.n_new_regime,
+        // A late one, which the model as it is now still finds surprising.
+        top_row = alarms.rows.iter().find(|row| **row >= N_ROWS * 5 / 6).map_or(1, |row| row + 1),
     )
 }

@@ -1,10 +1,12 @@
 //! The demonstration's page of pictures.
 
-use super::plant::{self, DRIFTING, N_ROWS, NEW_REGIME_AT, OLD_REGIME_ENDS_AT, Plant};
+use super::plant::{self, DRIFTING, N_ROWS, NEW_REGIME_AT, OLD_REGIME_ENDS_AT, OUTLIER_SHARE, Plant};
 use super::{Alarms, Course};
 use crate::pictures::{self, MOST_POINTS};
+use crate::score_pictures::{self, Judged};
+use crate::scores;
 use crate::terminal::{short, thousands};
-use bayestream::structure::Snapshot;
+use bayestream::structure::{Reason, Snapshot};
 use bayestream_plot::{Chart, MarkStyle, Marker, Page, Style};
 
 /// Surprises shown in the table.
@@ -15,7 +17,7 @@ const RECENT_ROWS: usize = 10_000;
 /// The report.
 pub fn page(plant: &Plant, course: &Course, snapshot: &Snapshot, alarms: &Alarms) -> Page {
     let planted = alarms.n_planted;
-    let recall = format!("{:.0} %", 100.0 * alarms.recall());
+    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
     let (table_head, table_rows) = top_table(plant, course, alarms);
     Page::new("A stream, learnt as it went by")
         .lead(format!(
@@ -53,15 +55,19 @@ pub fn page(plant: &Plant, course: &Course, snapshot: &Snapshot, alarms: &Alarms
             "Outliers",
             format!(
                 "{planted} rows have one or two wrong readings, off by less than the regimes differ, so that no fixed \
-                 limit finds them. Among the {} most surprising rows, an alarm rate of 0.3 %, are {} of them: a recall \
-                 of {recall}. {} other alarms are rows of “recipe b”, before the model knew it. Where surprises of \
-                 planted rows are small, the model held a wide component for them: it had learnt that such rows occur.",
+                 limit finds them. An alarm rate of {} %, their share, gave {} alarms, {} of which are planted: a recall \
+                 of {} at a precision of {}. {} other alarms are rows of “recipe b”, most of them before the model knew \
+                 it.",
+                100.0 * OUTLIER_SHARE,
                 alarms.rows.len(),
                 alarms.n_found,
+                percent(alarms.recall()),
+                percent(alarms.precision()),
                 alarms.n_new_regime
             ),
         )
-        .chart(surprise(plant, course, alarms), "Surprise in nats: how much less likely a row was than the median row.")
+        .chart(surprise(plant, course), "How unusual each row was among the rows before it; larger is more unusual.")
+        .chart(most_surprising(course, alarms), "Why the most surprising row was: what was seen and what was expected.")
         .table(&table_head, &table_rows)
 }
 
@@ -112,28 +118,28 @@ fn component_rows(plant: &Plant, snapshot: &Snapshot) -> Vec<[String; 3]> {
     snapshot.components.iter().map(entry).collect()
 }
 
-fn surprise(plant: &Plant, course: &Course, alarms: &Alarms) -> Chart {
-    let is_planted = |row: usize| plant.planted.binary_search_by_key(&row, |p| p.row).is_ok();
-    let of = |row: usize| course.scores[row].surprise;
-    let mut of_planted: Vec<f64> = plant.planted.iter().map(|p| of(p.row)).filter(|s| s.is_finite()).collect();
-    of_planted.sort_by(f64::total_cmp);
-    // A few are so far off that they would flatten the rest: they are drawn at the upper edge.
-    let top = 1.2 * of_planted.get(of_planted.len() * 3 / 4).copied().unwrap_or(alarms.threshold).max(alarms.threshold);
-    let at = |row: usize| (row as f64, of(row).min(top));
-    let stride = (N_ROWS / MOST_POINTS).max(1);
-    let usual: Vec<(f64, f64)> = (0..N_ROWS)
-        .filter(|row| !is_planted(*row) && (row.is_multiple_of(stride) || of(*row) >= alarms.threshold))
-        .map(at)
-        .collect();
-    let wrong: Vec<(f64, f64)> = plant.planted.iter().map(|p| at(p.row)).collect();
-    let style = Style::color(1).with_marker(Marker::Cross).with_radius(3.5).with_opacity(1.0);
-    wide("Surprise", "nats")
-        .y_range(-0.15 * top, 1.05 * top)
-        .points("other rows", &usual, Style::cloud().with_color(0).with_opacity(0.5))
-        .points("planted outliers", &wrong, style)
-        .line("alarm", &[(0.0, alarms.threshold), (N_ROWS as f64, alarms.threshold)])
-        .color(2)
-        .dashed()
+fn surprise(plant: &Plant, course: &Course) -> Chart {
+    let judged = |(ix, verdict): (usize, &bayestream::outlier::Verdict)| Judged {
+        row: ix as f64 + 1.0,
+        surprise: verdict.surprise,
+        alarm: verdict.p_value <= OUTLIER_SHARE,
+    };
+    let rows: Vec<Judged> = course.verdicts.iter().enumerate().map(judged).collect();
+    let wrong: Vec<(f64, f64)> =
+        plant.planted.iter().map(|p| (p.row as f64 + 1.0, course.verdicts[p.row].surprise)).collect();
+    let style = Style::color(2).with_marker(Marker::Cross).with_radius(3.5).with_opacity(1.0);
+    let chart = score_pictures::surprise_over_time(&rows).points("planted outliers", &wrong, style);
+    with_marks(score_pictures::with_drift(chart, course.events.iter(), (0.0, N_ROWS as f64)))
+}
+
+fn most_surprising(course: &Course, alarms: &Alarms) -> Chart {
+    let row = alarms.rows.first().copied().unwrap_or(0);
+    let title = format!("Row {}", thousands(row as u64 + 1));
+    score_pictures::reasons(&title, reasons_of(course, row), &plant::sensors())
+}
+
+fn reasons_of(course: &Course, row: usize) -> &[Reason] {
+    course.reasons.binary_search_by_key(&row, |(at, _)| *at).map_or(&[], |ix| &course.reasons[ix].1)
 }
 
 fn top_table(plant: &Plant, course: &Course, alarms: &Alarms) -> ([&'static str; 6], Vec<[String; 6]>) {
@@ -143,15 +149,15 @@ fn top_table(plant: &Plant, course: &Course, alarms: &Alarms) -> ([&'static str;
         .iter()
         .take(TOP)
         .map(|&row| {
-            let why = course.reasons.binary_search_by_key(&row, |(at, _)| *at).ok().map(|ix| &course.reasons[ix].1);
+            let why = scores::leading(reasons_of(course, row));
             let planted = plant.planted.binary_search_by_key(&row, |p| p.row).ok().map(|ix| &plant.planted[ix].sensors);
             let wrong = planted.map(|sensors| sensors.iter().map(|s| names[*s].clone()).collect::<Vec<_>>().join(", "));
             [
                 thousands(row as u64 + 1),
-                short(course.scores[row].surprise),
-                why.map_or(String::new(), |why| why.columns.join(", ")),
-                why.map_or(String::new(), |why| short(why.observed)),
-                why.map_or(String::new(), |why| short(why.expected)),
+                short(course.verdicts[row].surprise),
+                why.iter().map(|reason| names[reason.column].clone()).collect::<Vec<_>>().join(", "),
+                why.first().map_or(String::new(), |reason| short(reason.observed)),
+                why.first().map_or(String::new(), |reason| short(reason.expected)),
                 wrong.unwrap_or_else(|| "nothing".to_string()),
             ]
         })
