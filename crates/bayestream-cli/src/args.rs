@@ -1,7 +1,7 @@
 //! Groups of arguments that several commands share.
 
 use crate::error::Failure;
-use bayestream::model::{Config, Kind, Model};
+use bayestream::model::{Config, Kind, Model, Settings};
 use bayestream_io::{Format, OnError, ReadOptions};
 use clap::{Args, ValueEnum};
 
@@ -25,7 +25,12 @@ pub struct KindArgs {
 impl KindArgs {
     /// The configuration without its columns. Fails here, before any row is read, on a setting that does not exist.
     pub fn config(&self) -> Result<Config, Failure> {
-        let mut config = Config::new(self.kind.unwrap_or(Kind::GmmOfab), Vec::new());
+        self.config_from(Settings::default())
+    }
+
+    /// The same with other settings for what `--set` leaves alone.
+    pub fn config_from(&self, settings: Settings) -> Result<Config, Failure> {
+        let mut config = Config { settings, ..Config::new(self.kind.unwrap_or(Kind::GmmOfab), Vec::new()) };
         for (name, value) in &self.settings {
             config.settings.set(config.kind, name, value)?;
         }

@@ -8,7 +8,8 @@ use crate::scores::ScoreTable;
 use crate::stop::{self, StopSignal};
 use crate::terminal::{self, counted};
 use crate::training::Training;
-use bayestream::model::{Config, Model};
+use bayestream::model::{Config, Model, Settings};
+use bayestream::outlier::{DriftAlarm, DriftKind};
 use clap::Args;
 use std::path::Path;
 
@@ -94,7 +95,8 @@ pub fn run(args: WatchArgs) -> Result<(), Failure> {
 }
 
 fn begin(args: &WatchArgs) -> Result<(Option<Model>, Config), Failure> {
-    let config = args.kind.config()?;
+    // Every row is judged before it is learnt: a light mixture keeps up with the stream.
+    let config = args.kind.config_from(Settings::for_watching())?;
     if !config.kind.info().streaming {
         let text = format!("{} is a batch kind: it would fit all rows anew for every row", config.kind);
         return Err(Failure::Usage(format!("{text}; watch with `-m gmm` or `-m mppca`, or fit once and `score`")));
@@ -117,7 +119,12 @@ fn watch_all(feed: &mut Feed, training: &mut Training, table: &mut ScoreTable) -
                 // scorer kept for some batches would save a fifth of the time, but a resumed run would then give other
                 // reasons than one that never stopped.
                 let scorer = training.model.scorer();
+                let known = training.model.drift_alarms().last().copied();
                 training.watch(&mut portion, &mut verdicts)?;
+                if let Some(alarm) = training.model.drift_alarms().last().filter(|alarm| known.as_ref() != Some(*alarm))
+                {
+                    terminal::note(drift_message(alarm, training.model.columns()));
+                }
                 table.add(&portion.batch, &verdicts, &scorer)?;
                 table.flush()?;
                 feed.reuse(portion.batch);
@@ -129,6 +136,18 @@ fn watch_all(feed: &mut Feed, training: &mut Training, table: &mut ScoreTable) -
             Next::Stop(signal) => return Ok(Some(signal)),
         }
     }
+}
+
+/// What a drift alarm says to people.
+fn drift_message(alarm: &DriftAlarm, columns: &[String]) -> String {
+    let name = |column: usize| columns.get(column).map_or("?", String::as_str);
+    let what = match alarm.what {
+        DriftKind::Mean { column } => format!("the level of {} has moved", name(column)),
+        DriftKind::Spread { column } => format!("the spread of {} has changed", name(column)),
+        DriftKind::Dependence => "columns go together in another way".into(),
+        DriftKind::Occupancy => "rows come from other places".into(),
+    };
+    format!("drift at row {}: {what}, since about row {}", alarm.row, alarm.since + 1)
 }
 
 fn kept(training: &Training) -> String {

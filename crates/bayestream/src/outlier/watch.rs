@@ -8,7 +8,8 @@
 //! 5. **Slices** s₅ = −mean log share of the row's place on random lines (`slices.rs`).
 //!
 //! Each becomes a p-value by its rank among the scores of recent rows; T is the mean of −log p_v, Fisher's combination,
-//! where the first four, which measure distances from centres, count as one and the slices as another. The views depend
+//! where the first four, which measure distances from centres, count as one and the slices as another; the density alone is
+//! heard too when it is much louder (a relation between columns is broken). The views depend
 //! on each other, so T is ranked once more among its own recent values: that is the p-value of the row.
 //! The plain views learn rows with weight ω = p/0.2, between 0.02 and 1, with the p-value of the four distances together:
 //! what looks like an outlier moves them little. Slices would be too mild: a dense cluster is not rare on every line.
@@ -45,6 +46,10 @@ const TRIM_AFTER: u64 = 100;
 const MOST_ALARMS: usize = 100;
 /// Rows evaluated together.
 const CHUNK: usize = 512;
+
+/// Nats that the density gives up when it speaks alone: a row that breaks a relation between columns is ordinary in all
+/// other views.
+const ALONE: f64 = 2.0;
 
 /// How many views there are.
 pub const N_VIEWS: usize = 5;
@@ -276,7 +281,8 @@ impl Watch {
         let distances = (0..N_DISTANCES).map(surprise).sum::<f64>() / N_DISTANCES as f64;
         let mut scores = [0.0; N_VIEWS + 2];
         scores[..N_VIEWS].copy_from_slice(&views);
-        scores[N_VIEWS] = 0.5 * (distances + surprise(N_DISTANCES));
+        let together = 0.5 * (distances + surprise(N_DISTANCES));
+        scores[N_VIEWS] = together.max(surprise(0) - ALONE);
         scores[N_VIEWS + 1] = distances;
         scores
     }
