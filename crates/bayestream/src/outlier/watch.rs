@@ -50,6 +50,8 @@ const CHUNK: usize = 512;
 /// Nats that the density gives up when it speaks alone: a row that breaks a relation between columns is ordinary in all
 /// other views.
 const ALONE: f64 = 2.0;
+/// The same for the distances without the slices: a dense cluster far out is rare on few lines only.
+const WITHOUT_SLICES: f64 = 0.25;
 
 /// How many views there are.
 pub const N_VIEWS: usize = 5;
@@ -230,10 +232,10 @@ impl Watch {
         }
     }
 
-    /// Looks for a change in rows that are not learnt yet. After one, what was usual before it is forgotten.
+    /// Looks for a change in rows that are not learnt yet. Ranks are kept: in a stream that changes again and again, ranks
+    /// among the few rows since the last change alarm far too often; recent rows of several regimes are the better yardstick.
     pub fn look_for_change(&mut self, rows: &[f64], model: impl FnOnce() -> Scorer) {
         if let Some(alarm) = self.drift.as_mut().and_then(|drift| drift.observe(rows, model)) {
-            self.announce_change();
             if self.alarms.len() >= MOST_ALARMS {
                 self.alarms.remove(0);
             }
@@ -282,7 +284,7 @@ impl Watch {
         let mut scores = [0.0; N_VIEWS + 2];
         scores[..N_VIEWS].copy_from_slice(&views);
         let together = 0.5 * (distances + surprise(N_DISTANCES));
-        scores[N_VIEWS] = together.max(surprise(0) - ALONE);
+        scores[N_VIEWS] = together.max(distances - WITHOUT_SLICES).max(surprise(0) - ALONE);
         scores[N_VIEWS + 1] = distances;
         scores
     }
