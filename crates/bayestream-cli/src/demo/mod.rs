@@ -181,9 +181,7 @@ fn closing_words(folder: &str, course: &Course, snapshot: &Snapshot, alarms: &Al
          \nTry next\n  \
            bayestream inspect {folder}/model.bay\n  \
            bayestream score {folder}/model.bay {folder}/stream.csv -o {folder}/scores.csv\n  \
-           bayestream plot {folder}/model.bay --scores {folder}/scores.csv -o {folder}/scores.png\n  \
-           bayestream plot {folder}/model.bay {folder}/stream.csv --row {top_row} -o {folder}/row.png\n  \
-           bayestream plot {folder}/model.bay {folder}/stream.csv -o {folder}/model.png\n",
+           bayestream plot {folder}/model.bay {folder}/stream.csv --row {top_row} -o {folder}/row.png\n",
         rows = thousands(N_ROWS as u64),
         seconds = short(course.seconds),
         rate = thousands((N_ROWS as f64 / course.seconds.max(1e-9)) as u64),
