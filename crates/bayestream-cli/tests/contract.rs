@@ -337,7 +337,7 @@ fn the_demo_ends_with_commands_that_work() {
     let demo = folder.ok("demo --out shown");
     assert!(demo.stderr.is_empty(), "no bar without a terminal: {}", demo.stderr);
     let commands: Vec<&str> = demo.stdout.lines().filter_map(|line| line.trim().strip_prefix("bayestream ")).collect();
-    assert_eq!(commands.len(), 5, "{}", demo.stdout);
+    assert_eq!(commands.len(), 3, "{}", demo.stdout);
     for command in commands {
         folder.ok(command);
     }
