@@ -64,28 +64,30 @@ fn of_columns(
     Ok(Labelled { n_columns: names.len(), rows, is_outlier })
 }
 
+/// The sensors of the water circuit.
+pub const SKAB_SENSORS: [&str; 8] = [
+    "accelerometer1_rms",
+    "accelerometer2_rms",
+    "current",
+    "pressure",
+    "temperature",
+    "thermocouple",
+    "voltage",
+    "volume_flow_rate_rms",
+];
+
 /// The file of the water circuit in which nothing happens, in the order of time.
 pub fn skab_without_anomalies(data: &DataFolder) -> Result<Labelled, ReproduceError> {
-    const SENSORS: [&str; 8] = [
-        "accelerometer1_rms",
-        "accelerometer2_rms",
-        "current",
-        "pressure",
-        "temperature",
-        "thermocouple",
-        "voltage",
-        "volume_flow_rate_rms",
-    ];
     let file = data.csv("skab/skab.csv.gz")?;
-    let cells = file.numbers(&SENSORS)?;
+    let cells = file.numbers(&SKAB_SENSORS)?;
     let rows: Vec<f64> = cells
-        .chunks(SENSORS.len())
+        .chunks(SKAB_SENSORS.len())
         .zip(file.words("experiment")?)
         .filter(|(_, experiment)| experiment.starts_with("anomaly-free"))
         .flat_map(|(row, _)| row.iter().copied())
         .collect();
-    let is_outlier = vec![false; rows.len() / SENSORS.len()];
-    Ok(Labelled { n_columns: SENSORS.len(), rows, is_outlier })
+    let is_outlier = vec![false; rows.len() / SKAB_SENSORS.len()];
+    Ok(Labelled { n_columns: SKAB_SENSORS.len(), rows, is_outlier })
 }
 
 impl Labelled {

@@ -4,6 +4,7 @@
 //! it; change points nearer to each other than that are one. Alarms as soon after the start of an experiment are neither
 //! right nor wrong: the testbed was set up anew.
 
+use super::sets::SKAB_SENSORS;
 use crate::error::ReproduceError;
 use crate::experiment::Setting;
 use crate::learn::new_model;
@@ -16,22 +17,12 @@ use bayestream::outlier::DriftWatch;
 /// Rows (seconds) after a change within which an alarm counts.
 const TOLERANCE: u64 = 60;
 const BATCH: usize = 10;
-const SENSORS: [&str; 8] = [
-    "accelerometer1_rms",
-    "accelerometer2_rms",
-    "current",
-    "pressure",
-    "temperature",
-    "thermocouple",
-    "voltage",
-    "volume_flow_rate_rms",
-];
 
 pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
     let file = setting.data.csv("skab/skab.csv.gz")?;
-    let rows = file.numbers(&SENSORS)?;
+    let rows = file.numbers(&SKAB_SENSORS)?;
     let (experiments, marked) = (file.words("experiment")?, file.numbers(&["changepoint"])?);
-    let d = SENSORS.len();
+    let d = SKAB_SENSORS.len();
     let mut model = new_model(Kind::GmmOfab, d, setting.seeds(5000..5001)[0], Settings::default())?;
     let mut watch = DriftWatch::new(d);
     let (mut alarms, mut scores, mut log_scores) = (Vec::new(), Vec::new(), Vec::new());

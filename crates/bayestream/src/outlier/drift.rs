@@ -233,25 +233,13 @@ impl Sentry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Frame;
-    use crate::family::Gauss;
-    use crate::structure::{ComponentId, LogScore};
     use crate::synthetic::{Covariance, Truth, ofab_truth};
-
-    fn scorer(truth: &Truth) -> Scorer {
-        let parts: Vec<(f64, Gauss)> = truth
-            .weights
-            .iter()
-            .zip(truth.means.iter().zip(&truth.covariances))
-            .map(|(weight, (mean, covariance))| (*weight, Gauss::with_covariance(mean, covariance)))
-            .collect();
-        let ids = (0..parts.len()).map(|serial| ComponentId { shard: 0, serial: serial as u32 }).collect();
-        Scorer::new(Frame::identity(truth.n_columns()), parts, ids, &LogScore::default())
-    }
 
     fn alarms(rows: &[f64], truth: &Truth, batch: usize) -> Vec<DriftAlarm> {
         let mut watch = DriftWatch::new(truth.n_columns());
-        rows.chunks(batch * truth.n_columns()).filter_map(|rows| watch.observe(rows, || scorer(truth))).collect()
+        rows.chunks(batch * truth.n_columns())
+            .filter_map(|rows| watch.observe(rows, || Scorer::of_truth(truth)))
+            .collect()
     }
 
     #[test]
@@ -326,7 +314,7 @@ mod tests {
         rows.chunks_mut(3).skip(5000).for_each(|row| row[0] += 2.0);
         let mut watch = DriftWatch::new(3);
         for rows in rows[..3 * 4980].chunks(30) {
-            assert_eq!(watch.observe(rows, || scorer(&truth)), None);
+            assert_eq!(watch.observe(rows, || Scorer::of_truth(&truth)), None);
         }
         let text = serde_json::to_string(&watch).unwrap();
         assert!(text.contains("\"feature\":1,"));
@@ -336,8 +324,8 @@ mod tests {
         again.restore(3).unwrap();
         let mut n_alarms = 0;
         for rows in rows[3 * 4980..].chunks(30) {
-            let alarm = watch.observe(rows, || scorer(&truth));
-            assert_eq!(alarm, again.observe(rows, || scorer(&truth)));
+            let alarm = watch.observe(rows, || Scorer::of_truth(&truth));
+            assert_eq!(alarm, again.observe(rows, || Scorer::of_truth(&truth)));
             n_alarms += usize::from(alarm.is_some());
         }
         assert_eq!(n_alarms, 1);

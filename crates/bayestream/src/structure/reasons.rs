@@ -354,26 +354,14 @@ impl<'a> Part<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::structure::{ComponentId, LogScore};
     use crate::synthetic::{Covariance, Truth, ofab_truth};
-
-    fn scorer(truth: &Truth) -> Scorer {
-        let parts: Vec<(f64, Gauss)> = truth
-            .weights
-            .iter()
-            .zip(truth.means.iter().zip(&truth.covariances))
-            .map(|(weight, (mean, covariance))| (*weight, Gauss::with_covariance(mean, covariance)))
-            .collect();
-        let ids = (0..parts.len()).map(|serial| ComponentId { shard: 0, serial: serial as u32 }).collect();
-        Scorer::new(Frame::identity(truth.n_columns()), parts, ids, &LogScore::default())
-    }
 
     /// Shares of the rows with p ≤ 0.001 in which the spoilt columns lead the reasons.
     fn named(truth: &Truth, n_spoilt: usize, n_sd: Option<f64>) -> f64 {
         let (d, n) = (truth.n_columns(), 600);
         let (clean, _) = truth.sample(10_000, 31);
         let (rows, _) = truth.sample(n, 32);
-        let mut scorer = scorer(truth);
+        let mut scorer = Scorer::of_truth(truth);
         let mut densities = Vec::new();
         scorer.log_densities(&clean, &mut densities);
         densities.sort_by(f64::total_cmp);
@@ -432,7 +420,7 @@ mod tests {
     #[test]
     fn surprise_is_the_conditional_density_given_the_cells_not_blamed() {
         let truth = ofab_truth(3, 5, Covariance::Spd, 8);
-        let mut scorer = scorer(&truth);
+        let mut scorer = Scorer::of_truth(&truth);
         let (rows, _) = truth.sample(40, 9);
         let mut n_blamed = 0;
         for (i, row) in rows.chunks(5).enumerate() {
@@ -460,7 +448,7 @@ mod tests {
     fn a_single_gaussian_gives_the_textbook_conditional() {
         let truth =
             Truth { weights: vec![1.0], means: vec![vec![1.0, -2.0]], covariances: vec![vec![4.0, 1.2, 1.2, 1.0]] };
-        let reasons = scorer(&truth).reasons(&[2.0, -1.5]);
+        let reasons = Scorer::of_truth(&truth).reasons(&[2.0, -1.5]);
         let second = reasons.iter().find(|r| r.column == 1).unwrap();
         // μ₂ + (1.2/4)(x₁ − μ₁), variance 1 − 1.2²/4.
         assert!((second.expected - -1.7).abs() < 1e-12);
@@ -474,7 +462,7 @@ mod tests {
         let mut truth = ofab_truth(3, 4, Covariance::Aat, 2);
         truth.covariances[1].iter_mut().for_each(|v| *v *= 1e-9);
         truth.covariances[2].fill(1.0);
-        let scorer = scorer(&truth);
+        let scorer = Scorer::of_truth(&truth);
         let mut row = truth.means[0].clone();
         row[0] = 1e12;
         row[2] = -1e70;

@@ -55,6 +55,19 @@ impl Scorer {
         self.parts.iter().map(|(weight, gauss)| (*weight, gauss))
     }
 
+    /// A scorer of a truth, for tests.
+    #[cfg(test)]
+    pub(crate) fn of_truth(truth: &crate::synthetic::Truth) -> Scorer {
+        let parts: Vec<(f64, Gauss)> = truth
+            .weights
+            .iter()
+            .zip(truth.means.iter().zip(&truth.covariances))
+            .map(|(weight, (mean, covariance))| (*weight, Gauss::with_covariance(mean, covariance)))
+            .collect();
+        let ids = (0..parts.len()).map(|serial| ComponentId { shard: 0, serial: serial as u32 }).collect();
+        Scorer::new(Frame::identity(truth.n_columns()), parts, ids, &LogScore::default())
+    }
+
     /// Scores rows (row-major, NaN = missing) in their order, replacing what `out` holds.
     pub fn score(&mut self, rows: &[f64], out: &mut Vec<RowScore>) {
         out.clear();

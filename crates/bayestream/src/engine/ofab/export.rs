@@ -26,10 +26,8 @@ impl<F: Family> Ofab<F> {
             comp.refresh(self.family, &mut scratch);
         }
         if let Some(mut view) = self.view() {
+            self.recall(&copy, &mut view);
             view.evaluate(&copy);
-            if self.recall(&copy, &mut view) {
-                view.evaluate(&copy);
-            }
             shrink(self.family, &mut copy, &mut view, 1.0);
         }
         // A larger threshold only now: rows left without a component would speak for merging others into a wide one.

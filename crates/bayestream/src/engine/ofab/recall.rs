@@ -19,13 +19,14 @@ const MISSING: f64 = 0.25;
 const ELSEWHERE: f64 = 1.0;
 
 impl<F: Family> Ofab<F> {
-    /// Adds drawn rows to a view of the ring that does not look like what was seen before. The view must be
-    /// evaluated; afterwards it must be again. True when rows were added.
-    pub(super) fn recall(&self, comps: &[Comp], view: &mut View) -> bool {
+    /// Adds drawn rows to a view of the ring that does not look like what was seen before. The view must be evaluated
+    /// afterwards.
+    pub(super) fn recall(&self, comps: &[Comp], view: &mut View) {
         // A learner that follows drift forgets on purpose: to it the ring is all that counts.
         if self.settings.drift || self.n_seen as usize <= self.ring.len() {
-            return false;
+            return;
         }
+        view.evaluate(comps);
         let total: f64 = comps.iter().map(|c| c.mass).sum();
         let mut gather = Gather::default();
         let mut misleads = false;
@@ -56,7 +57,6 @@ impl<F: Family> Ofab<F> {
             }
             view.extend(&rows, weights);
         }
-        misleads
     }
 }
 

@@ -213,7 +213,6 @@ impl<F: Family> Ofab<F> {
     /// Shrinks, refits and splits, judged on the ring.
     pub(super) fn structure(&mut self) {
         if let Some(mut view) = self.view_of(self.rows_needed()) {
-            view.evaluate(&self.comps);
             self.recall(&self.comps, &mut view);
             self.reorganise(&mut view);
             let rows_per_parameter = view.total / (self.comps.len() as f64 * self.family.most_free(self.n_columns));
