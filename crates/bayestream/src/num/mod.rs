@@ -11,6 +11,7 @@
 //! | `special` | log gamma, digamma, chi-square tail, normal quantile |
 //! | `explog` | exponential and logarithm of whole slices |
 //! | `logsumexp` | log-sum-exp and responsibilities |
+//! | `cusum` | many running sums that start over at zero |
 //! | `rng` | random streams keyed by (seed, shard, step) |
 //! | `schedule` | step sizes |
 //! | `peak` | the machine's multiply-add rate, against which the benchmark holds the kernels |
@@ -23,6 +24,7 @@
 //! results repeat to the bit on one kind of machine, and to rounding across kinds.
 
 mod cholesky;
+mod cusum;
 mod eigen;
 mod explog;
 mod lanes;
@@ -37,6 +39,7 @@ mod special;
 mod whitener;
 
 pub use cholesky::{NotPositive, cholesky, invert_lower, rank_one_update, solve_lower, solve_lower_transposed};
+pub use cusum::Cusums;
 pub use eigen::symmetric_eigen;
 pub use explog::{exp_slice, ln_slice};
 pub use lanes::{LANES, Lanes};

@@ -2,7 +2,7 @@
 //!
 //! A feature f of the rows is exponentially tilted: exp(θ f − ψ), with ψ = log E exp(θ f) measured on rows of the
 //! unchanged stream, has mean one while nothing changes, whatever the distribution of f. Its running product, started
-//! over whenever it falls below one, is a CUSUM that takes exp(h) rows or more on average to reach exp(h) by chance.
+//! over whenever it falls below one (`num::Cusums`), takes exp(h) rows or more on average to reach exp(h) by chance.
 //! ψ is known to its standard error only, which is added to it, and rows that follow from the row before are worth less
 //! than fresh ones: evidence is divided by the factor by which the variance of sums exceeds that of fresh rows.
 
@@ -12,24 +12,14 @@ use serde::{Deserialize, Serialize};
 const BATCHES: [u32; 2] = [25, 125];
 /// Standard errors that chance is given: of ψ, in which it is taken off every row's evidence, and of variances of sums.
 const DOUBT: f64 = 1.5;
-/// A change that has not shown after so many rows is no change but a ψ that is a little off: the bet starts over.
-const PATIENCE: u64 = 1000;
 
-/// A bet on one feature, being calibrated or running.
+/// A bet on one feature that is being calibrated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Channel {
     /// The feature's place, and θ.
     pub feature: usize,
     tilt: f64,
-    /// ψ with its doubt, and what a row is worth.
-    offset: f64,
-    worth: f64,
-    /// The CUSUM, in nats.
-    pub evidence: f64,
-    /// The row after which it last started over.
-    pub since: u64,
-    /// Apart from the rest: a running bet does not touch it.
-    calibration: Box<Calibration>,
+    calibration: Calibration,
 }
 
 /// Sums of exp(θ f).
@@ -44,8 +34,7 @@ struct Calibration {
 
 impl Channel {
     pub fn new(feature: usize, tilt: f64) -> Channel {
-        let calibration = Box::<Calibration>::default();
-        Channel { feature, tilt, calibration, offset: 0.0, worth: 0.0, evidence: 0.0, since: 0 }
+        Channel { feature, tilt, calibration: Calibration::default() }
     }
 
     /// θ f of a row.
@@ -69,15 +58,15 @@ impl Channel {
         }
     }
 
-    /// Ends the calibration; a channel that saw too few rows never bets.
-    pub fn start(&mut self, row: u64) {
+    /// Ends the calibration: what a row's feature is worth in evidence, as factor and offset. A channel that saw too few
+    /// rows never bets.
+    pub fn terms(&self) -> (f64, f64) {
         let sums = &self.calibration;
         let n = f64::from(sums.n);
         let mean = sums.sum / n;
         let variance = sums.squares / n - mean * mean;
-        (self.evidence, self.since, self.worth, self.offset) = (0.0, row, 0.0, 0.0);
         if sums.n < 4 * BATCHES[1] {
-            return;
+            return (0.0, 0.0);
         }
         // A feature that never varied: any change of it is news, and the smallest doubt does.
         let share = (variance / (mean * mean)).max(1e-6);
@@ -90,30 +79,14 @@ impl Channel {
         let [(short, by_chance), (long, by_luck)] = ratios;
         // Long batches are few: what chance may do is taken off their ratio.
         let inflation = (long / by_luck).max(if short > by_chance { short } else { 1.0 }).max(1.0);
-        self.worth = 1.0 / inflation;
-        self.offset = mean.ln() + DOUBT * (share * inflation / n).sqrt();
-    }
-
-    /// Takes a row, and tells the evidence so far; a feature that is missing changes nothing.
-    pub fn bet(&mut self, feature: f64, row: u64) -> f64 {
-        let gain = self.worth * (self.tilt * feature - self.offset);
-        if gain.is_nan() {
-            return self.evidence;
-        }
-        self.evidence += gain;
-        if self.evidence <= 0.0 || row - self.since > PATIENCE {
-            self.evidence = 0.0;
-            self.since = row;
-        }
-        self.evidence
+        let offset = mean.ln() + DOUBT * (share * inflation / n).sqrt();
+        (self.tilt / inflation, offset / inflation)
     }
 
     pub fn is_sound(&self, n_features: usize) -> bool {
         let sums = &self.calibration;
         self.feature < n_features
-            && [self.tilt, self.offset, self.evidence, sums.sum, sums.squares].iter().all(|v| v.is_finite())
-            && (0.0..=1.0).contains(&self.worth)
-            && self.evidence >= 0.0
+            && [self.tilt, sums.sum, sums.squares].iter().all(|v| v.is_finite())
             && sums.batches.iter().all(|(a, b, _)| a.is_finite() && b.is_finite())
     }
 }

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 const LEAST_CELLS: usize = 20;
 /// Quartiles nearer than this share of the standard deviation say nothing of the spread.
 const NARROW: f64 = 1e-3;
+/// Added to the usual squares of all columns before their shares are taken.
+const LEAST_SHARE: f64 = 0.01;
 /// Transformed cells are cut here.
 const LARGEST: f64 = 1e6;
 /// A spread below this share of the magnitude is rounding, not variation.
@@ -20,6 +22,8 @@ struct Column {
     scale: f64,
     mean: f64,
     sd: f64,
+    /// The middle of the transformed cells' squares.
+    usual: f64,
     /// False when all cells it was fitted to were equal.
     varies: bool,
 }
@@ -98,6 +102,15 @@ impl Columns {
         }
     }
 
+    /// What share each column has in the distance of an ordinary row, in place of what `out` holds. A column that is
+    /// nearly always the same has nearly none, though its variance is 1 like that of the others.
+    pub fn usual_shares(&self, out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(self.fits.iter().map(|fit| fit.map_or(0.0, |f| f.usual + LEAST_SHARE)));
+        let total: f64 = out.iter().sum();
+        out.iter_mut().for_each(|share| *share /= total.max(f64::MIN_POSITIVE));
+    }
+
     /// Appends the transformed rows to `out`.
     pub fn push_rows(&self, rows: &[f64], out: &mut Vec<f64>) {
         let d = self.fits.len();
@@ -139,6 +152,7 @@ impl Columns {
                     scale: mean(|f| f.scale),
                     mean: mean(|f| f.mean),
                     sd: mean(|f| f.sd),
+                    usual: mean(|f| f.usual),
                     varies: true,
                 })
             };
@@ -149,8 +163,12 @@ impl Columns {
 
     /// True when it could have come from rows: what a file must satisfy.
     pub fn is_sound(&self, n_columns: usize) -> bool {
-        let sound =
-            |f: &Column| [f.centre, f.scale, f.mean, f.sd].iter().all(|v| v.is_finite()) && f.scale > 0.0 && f.sd > 0.0;
+        let sound = |f: &Column| {
+            [f.centre, f.scale, f.mean, f.sd, f.usual].iter().all(|v| v.is_finite())
+                && f.scale > 0.0
+                && f.sd > 0.0
+                && f.usual >= 0.0
+        };
         self.fits.len() == n_columns && self.due.len() == n_columns && self.fits.iter().flatten().all(sound)
     }
 }
@@ -165,7 +183,7 @@ impl Column {
         let magnitude = low.abs().max(high.abs());
         if high - low <= magnitude * CONSTANT_SHARE {
             let scale = if centre == 0.0 { 1.0 } else { centre.abs() };
-            return Column { centre, scale, mean: 0.0, sd: 1.0, varies: false };
+            return Column { centre, scale, mean: 0.0, sd: 1.0, usual: 0.0, varies: false };
         }
         // Divided by the range first: squares of 1e-200 would underflow.
         let range = high - low;
@@ -174,11 +192,14 @@ impl Column {
         let sd = range * var.sqrt();
         let robust = (at(0.75) - at(0.25)) / 1.349;
         let scale = if robust > NARROW * sd { robust } else { sd };
-        let mut fit = Column { centre, scale: scale.max(f64::MIN_POSITIVE), mean: 0.0, sd: 1.0, varies: true };
+        let mut fit =
+            Column { centre, scale: scale.max(f64::MIN_POSITIVE), mean: 0.0, sd: 1.0, usual: 0.0, varies: true };
         let transformed: Vec<f64> = cells.iter().map(|v| fit.standard(*v).asinh()).collect();
         fit.mean = transformed.iter().sum::<f64>() / n as f64;
         let var = transformed.iter().map(|v| (v - fit.mean).powi(2)).sum::<f64>() / n as f64;
         fit.sd = if var > 0.0 { var.sqrt() } else { 1.0 };
+        let mut squares: Vec<f64> = transformed.iter().map(|v| ((v - fit.mean) / fit.sd).powi(2)).collect();
+        fit.usual = *squares.select_nth_unstable_by(n / 2, f64::total_cmp).1;
         fit
     }
 

@@ -8,7 +8,7 @@
 
 use super::channel::Channel;
 use super::features::Frozen;
-use crate::num;
+use crate::num::{self, Cusums};
 use crate::structure::Scorer;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,8 @@ const FIRST_CALIBRATION: u64 = 500;
 const CALIBRATION: u64 = 4000;
 /// A copy is not replaced while its evidence has come this share of the way to an alarm.
 const SUSPICION: f64 = 0.3;
+/// A change that has not shown after so many rows is no change but a bet calibrated a little off: it starts over.
+const PATIENCE: f64 = 1000.0;
 /// Share of the strongest evidence with which a column is named rather than what follows from its change.
 const TELLING: f64 = 0.35;
 /// Rows laid out at a time.
@@ -73,6 +75,8 @@ pub struct DriftAlarm {
 struct Sentry {
     frozen: Frozen,
     channels: Vec<Channel>,
+    /// Evidence for a change in nats, once it watches: first for each feature's one bet, then for its other.
+    bets: Cusums,
     /// Rows it has been calibrated on.
     age: u64,
     /// The row after which it began to watch; 0 before.
@@ -115,8 +119,13 @@ impl DriftWatch {
         // Calibrating is dear: a copy watches alone for twice as long as it was calibrated.
         let relief_due = self.watching.as_ref().is_none_or(|copy| self.n_seen >= copy.started + 2 * copy.age);
         if self.next.is_none() && self.n_seen >= self.rest_until && relief_due {
-            self.next =
-                Frozen::of(&model()).map(|frozen| Sentry { channels: frozen.channels(), frozen, age: 0, started: 0 });
+            self.next = Frozen::of(&model()).map(|frozen| Sentry {
+                channels: frozen.channels(),
+                bets: Cusums::idle(2 * frozen.n_features(), 0.0),
+                frozen,
+                age: 0,
+                started: 0,
+            });
         }
         let mut first_alarm = None;
         for rows in rows.chunks(CHUNK * self.n_columns) {
@@ -143,7 +152,7 @@ impl DriftWatch {
             let n_features = copy.frozen.n_features();
             let threshold = (ROWS_PER_FALSE_ALARM * copy.channels.len() as f64).ln();
             for (row, features) in (self.n_seen + 1..).zip(self.features.chunks_exact(n_features)) {
-                if copy.bet(features, row) > threshold {
+                if copy.bets.step(features, row as f64, PATIENCE) > threshold {
                     let alarm = copy.alarm(row);
                     (self.watching, self.next, self.rest_until) = (None, None, row + SETTLING);
                     return Some(alarm);
@@ -159,8 +168,7 @@ impl DriftWatch {
         let last = self.n_seen + (rows.len() / self.n_columns) as u64;
         let due = (last.saturating_sub(self.rest_until) / 2).clamp(FIRST_CALIBRATION, CALIBRATION);
         if next.age >= due && !self.watching.as_ref().is_some_and(Sentry::is_suspicious) {
-            next.started = last;
-            next.channels.iter_mut().for_each(|channel| channel.start(last));
+            next.start(last);
             self.watching = self.next.take();
         }
         None
@@ -185,34 +193,36 @@ impl Sentry {
         }
     }
 
-    /// The most evidence of any channel after a row.
-    fn bet(&mut self, features: &[f64], row: u64) -> f64 {
-        let mut most = 0.0;
-        for channel in &mut self.channels {
-            let evidence = channel.bet(features[channel.feature], row);
-            if evidence > most {
-                most = evidence;
-            }
+    fn start(&mut self, row: u64) {
+        self.started = row;
+        let n = self.frozen.n_features();
+        self.bets = Cusums::idle(2 * n, row as f64);
+        let mut is_taken = vec![false; n];
+        for channel in &self.channels {
+            let place = channel.feature + if is_taken[channel.feature] { n } else { 0 };
+            is_taken[channel.feature] = true;
+            (self.bets.slope[place], self.bets.base[place]) = channel.terms();
         }
-        most
     }
 
     fn is_suspicious(&self) -> bool {
         let threshold = (ROWS_PER_FALSE_ALARM * self.channels.len() as f64).ln();
-        self.channels.iter().any(|channel| channel.evidence > SUSPICION * threshold)
+        self.bets.sum.iter().any(|evidence| *evidence > SUSPICION * threshold)
     }
 
     /// A column that moved or spread also changes what is expected of others, so it is named when its own residuals
     /// show it; rows in a new place differ in most columns. Given the columns before, the first to move is the one.
     fn alarm(&self, row: u64) -> DriftAlarm {
-        let kind = |channel: &Channel| self.frozen.kind_of(channel.feature);
-        let strongest = |a: &&Channel, b: &&Channel| a.evidence.total_cmp(&b.evidence);
-        let Some(first_sight) = self.channels.iter().max_by(strongest) else {
+        let n = self.frozen.n_features();
+        let evidence = |place: &usize| self.bets.sum[*place];
+        let kind = |place: usize| self.frozen.kind_of(place % n);
+        let strongest = |a: &usize, b: &usize| evidence(a).total_cmp(&evidence(b));
+        let Some(first_sight) = (0..2 * n).max_by(strongest) else {
             return DriftAlarm { row, since: row, what: DriftKind::Occupancy, strength: 0.0 };
         };
-        let telling = || self.channels.iter().filter(|c| c.evidence >= TELLING * first_sight.evidence);
-        let own = || telling().filter(|c| self.frozen.is_of_column_alone(c.feature));
-        let mut columns: Vec<usize> = own().filter_map(|c| kind(c).column()).collect();
+        let telling = || (0..2 * n).filter(|place| evidence(place) >= TELLING * evidence(&first_sight));
+        let own = || telling().filter(|place| self.frozen.is_of_column_alone(place % n));
+        let mut columns: Vec<usize> = own().filter_map(|place| kind(place).column()).collect();
         columns.sort_unstable();
         columns.dedup();
         let moved = || telling().map(kind).filter(|k| matches!(k, DriftKind::Mean { .. })).min_by_key(|k| k.column());
@@ -222,11 +232,16 @@ impl Sentry {
             (0, other) => other,
             _ => own().max_by(strongest).map_or(DriftKind::Occupancy, kind),
         };
-        DriftAlarm { row, since: first_sight.since, what, strength: first_sight.evidence }
+        DriftAlarm { row, since: self.bets.since[first_sight] as u64, what, strength: evidence(&first_sight) }
     }
 
     fn restore(&mut self, n_columns: usize) -> bool {
-        self.frozen.restore(n_columns) && self.channels.iter().all(|channel| channel.is_sound(self.frozen.n_features()))
+        let n = self.frozen.n_features();
+        let numbers = |values: &[f64]| values.len() == 2 * n && values.iter().all(|v| v.is_finite());
+        let Cusums { slope, base, sum, since } = &self.bets;
+        self.frozen.restore(n_columns)
+            && self.channels.iter().all(|channel| channel.is_sound(n))
+            && [slope, base, sum, since].iter().all(|values| numbers(values))
     }
 }
 

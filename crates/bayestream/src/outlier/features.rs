@@ -91,7 +91,8 @@ impl Frozen {
         feature < 2 * self.frame.n_columns()
     }
 
-    /// The bets on these features. The first column has nothing before it, so that its residuals are there once only.
+    /// The bets on these features, at most two on each. The first column has nothing before it, so that its residuals are
+    /// there once only.
     pub fn channels(&self) -> Vec<Channel> {
         let (d, n_pairs, k) = (self.frame.n_columns(), self.n_pairs(), self.parts.len());
         let tilted = |features: std::ops::Range<usize>, tilts: [f64; 2]| {

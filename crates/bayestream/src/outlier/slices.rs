@@ -16,8 +16,10 @@ const MARGIN: f64 = 0.1;
 const ADVANCE: f64 = 0.5;
 /// Rows that the histograms remember.
 const MEMORY: f64 = 50_000.0;
+/// How rare places are on average is computed anew when this share of the rows is new.
+const REFRESH: f64 = 0.1;
 /// Factors multiplied before a logarithm is taken: at least 0.5 and at most 1e5 each, they stay far from the limits.
-const FACTORS: usize = 16;
+const FACTORS: u32 = 16;
 /// Sets the lines apart from other random numbers.
 const LINE_STREAM: u64 = 1 << 34;
 
@@ -32,6 +34,9 @@ pub struct Slices {
     /// `PLACES` for each line.
     counts: Vec<f64>,
     totals: Vec<f64>,
+    /// For each line, the mean of −log of the place's share, and the rows since that was computed.
+    rarity: Vec<f64>,
+    stale: f64,
     /// The columns of each line and their coefficients, `per_line` at a time; made anew from the number of columns.
     #[serde(skip)]
     terms: Vec<(u32, f64)>,
@@ -78,40 +83,40 @@ impl Slices {
             ranges: vec![Range { low: 0.0, per_width: 1.0 }; LINES],
             counts: vec![0.0; LINES * PLACES],
             totals: vec![0.0; LINES],
+            rarity: vec![0.0; LINES],
+            stale: 0.0,
             terms: lines(n_columns),
         }
     }
 
-    /// Mean over the lines of −log of the row's place's share; `None` when every line has a missing cell. The places
-    /// are added to `places`, for [`Slices::learn`].
-    pub fn score(&self, row: &[f64], places: &mut Vec<u8>) -> Option<f64> {
-        let (mut sum, mut n) = (0.0, 0);
+    /// Mean over the lines of −log of the row's place's share. Missing cells are as in `filled`, which is nearer to the
+    /// middle than the cells would be: such a place counts as no less rare than the line's places are on average. The
+    /// places are added to `places`, for [`Slices::learn`].
+    pub fn score(&self, row: &[f64], filled: &[f64], places: &mut Vec<u8>) -> f64 {
+        let (mut sum, mut n) = (0.0, 0_u32);
         let (mut shares, mut totals) = (1.0, 1.0);
         let lines = self.terms.chunks_exact(per_line(self.n_columns)).zip(&self.ranges);
-        for ((terms, range), (counts, total)) in lines.zip(self.counts.chunks_exact(PLACES).zip(&self.totals)) {
-            let mut at = position(terms, row);
-            let is_whole = !at.is_nan();
-            if !is_whole {
-                // A missing cell is taken to be in the middle of its column, unless all are missing.
-                let observed = || terms.iter().filter(|(j, _)| !row[*j as usize].is_nan());
-                at = observed().map(|&(j, c)| c * row[j as usize]).sum();
-                if observed().next().is_none() {
-                    places.push(NOWHERE);
-                    continue;
-                }
+        let places_of = self.counts.chunks_exact(PLACES).zip(&self.totals);
+        for (((terms, range), (counts, total)), rarity) in lines.zip(places_of).zip(&self.rarity) {
+            let at = position(terms, row);
+            if at.is_nan() {
+                places.push(NOWHERE);
+                let place = range.place(position(terms, filled));
+                sum += ((total + ADVANCE * PLACES as f64) / (counts[place] + ADVANCE)).ln().max(*rarity);
+                continue;
             }
             let place = range.place(at);
-            places.push(if is_whole { place as u8 } else { NOWHERE });
+            places.push(place as u8);
             shares *= counts[place] + ADVANCE;
             totals *= total + ADVANCE * PLACES as f64;
             n += 1;
-            if n % FACTORS == 0 {
+            if n.is_multiple_of(FACTORS) {
                 sum += (totals / shares).ln();
                 (shares, totals) = (1.0, 1.0);
             }
         }
         sum += (totals / shares).ln();
-        (n > 0).then(|| sum / n as f64)
+        sum / LINES as f64
     }
 
     /// Takes rows by their places, with weights.
@@ -122,11 +127,24 @@ impl Slices {
                 self.totals[line] += weight;
             }
         }
+        self.stale += weights.iter().sum::<f64>();
+        if self.stale > REFRESH * self.totals.iter().sum::<f64>() / LINES as f64 {
+            self.refresh();
+        }
         for (line, total) in self.totals.iter_mut().enumerate().filter(|(_, total)| **total > MEMORY) {
             let keep = MEMORY / *total;
             self.counts[line * PLACES..(line + 1) * PLACES].iter_mut().for_each(|c| *c *= keep);
             *total = MEMORY;
         }
+    }
+
+    fn refresh(&mut self) {
+        for ((rarity, counts), total) in self.rarity.iter_mut().zip(self.counts.chunks_exact(PLACES)).zip(&self.totals)
+        {
+            let share = |count: &f64| (count + ADVANCE) / (total + ADVANCE * PLACES as f64);
+            *rarity = counts.iter().map(share).map(|p| -p * p.ln()).sum();
+        }
+        self.stale = 0.0;
     }
 
     /// Begins the lines anew that join one of the `changed` columns: these rows tell their range and are their first.
@@ -146,6 +164,7 @@ impl Slices {
             at.iter().for_each(|v| counts[self.ranges[line].place(*v)] += 1.0);
             self.totals[line] = at.len() as f64;
         }
+        self.refresh();
     }
 
     /// Those of the shard that has seen most: bins of different shards do not match.
@@ -163,6 +182,8 @@ impl Slices {
             && self.ranges.iter().all(|r| r.low.is_finite() && r.per_width.is_finite() && r.per_width > 0.0)
             && counts(&self.counts, LINES * PLACES)
             && counts(&self.totals, LINES)
+            && counts(&self.rarity, LINES)
+            && counts(&[self.stale], 1)
     }
 
     /// Rebuilds what is not saved.
@@ -203,15 +224,24 @@ mod tests {
         slices.begin(&rows[..750], &[0, 1, 2]);
         let mut places = Vec::new();
         rows[750..].chunks(3).for_each(|row| {
-            slices.score(row, &mut places);
+            slices.score(row, row, &mut places);
         });
         slices.learn(&places, &vec![1.0; 2750]);
-        let score = |row: &[f64]| slices.score(row, &mut Vec::new());
-        let usual: Vec<f64> = rows.chunks(3).map(|row| score(row).expect("whole")).collect();
-        let far = score(&[9.0, -9.0, 9.0]).expect("whole");
+        let score = |row: &[f64]| {
+            let filled: Vec<f64> = row.iter().map(|v| if v.is_nan() { 0.0 } else { *v }).collect();
+            slices.score(row, &filled, &mut Vec::new())
+        };
+        let usual: Vec<f64> = rows.chunks(3).map(score).collect();
+        let far = score(&[9.0, -9.0, 9.0]);
         assert!(usual.iter().all(|s| far > *s), "{far}");
-        assert!(score(&[9.0, f64::NAN, 9.0]).is_some_and(|s| s > 3.0));
-        assert_eq!(score(&[f64::NAN; 3]), None);
+        let holed = score(&[9.0, f64::NAN, 9.0]);
+        assert!(holed > 3.0 && holed < far, "{holed} and {far}");
+        // In the middle of what is known, a row with holes is an average row, not the most ordinary of all.
+        let mean = usual.iter().sum::<f64>() / usual.len() as f64;
+        for row in [[0.9, f64::NAN, f64::NAN], [f64::NAN; 3]] {
+            let middle = score(&row);
+            assert!((0.6 * mean..1.5 * mean).contains(&middle), "{middle} and {mean}");
+        }
     }
 
     #[test]

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 const MEMORY: f64 = 10.0;
 /// Components that are this heavy when first met come from a fit or a split of what was there, not from a birth.
 const KNOWN_ROWS: f64 = 20.0;
+/// What those are believed in advance: less than those whose rows looked normal.
+const ADVANCE: f64 = 0.3;
 
 /// The record of one component.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,5 +86,5 @@ impl Standings {
 }
 
 fn advance(member: &Member) -> f64 {
-    f64::from(u8::from(member.rows >= KNOWN_ROWS))
+    if member.rows >= KNOWN_ROWS { ADVANCE } else { 0.0 }
 }

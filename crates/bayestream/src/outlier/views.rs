@@ -33,6 +33,16 @@ pub struct OneGaussian {
     work: Work,
 }
 
+/// Buffers of [`OneGaussian::distances`].
+#[derive(Clone, Debug, Default)]
+pub struct DistanceScratch {
+    log_density: Vec<f64>,
+    missing: Vec<f64>,
+    /// Rows with missing cells filled in, and the variance that those are left with.
+    filled: Vec<f64>,
+    open: Vec<f64>,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Work {
     gather: Gather,
@@ -51,30 +61,46 @@ impl OneGaussian {
         OneGaussian { moments, gauss, stale: 0.0, work: Work::default() }
     }
 
-    /// Scores of the block's rows: squared distance with correlations and without, and Student's t over the columns.
-    /// A missing cell adds `typical` of each, so that rows with and without holes stay comparable.
+    /// Scores of the block's rows: squared distance with correlations and without, and Student's t over the columns; and
+    /// each row with its missing cells filled in by what the others let expect. What is left open of a missing cell adds
+    /// its column's share of what a `usual` row scores, so that rows with and without holes stay comparable.
     pub fn distances(
         &self,
         block: &mut RowBlock,
-        typical: [f64; 3],
-        scratch: &mut (Vec<f64>, Vec<f64>),
-        mut each: impl FnMut(usize, [f64; 3]),
+        usual: [f64; 3],
+        shares: &[f64],
+        scratch: &mut DistanceScratch,
+        mut each: impl FnMut(usize, [f64; 3], &[f64]),
     ) {
         let d = block.n_columns();
         let stride = block.stride();
-        let (log_density, missing) = scratch;
+        let DistanceScratch { log_density, missing, filled, open } = scratch;
         log_density.resize(stride, 0.0);
         missing.resize(stride, 0.0);
         block.log_density_and_missing(&self.gauss, 0.0, log_density, missing);
+        let has_holes = !block.is_whole();
+        if has_holes {
+            filled.clear();
+            filled.extend_from_slice(block.rows());
+            open.clear();
+            open.resize(filled.len(), 0.0);
+            block.fill_holes(
+                &self.gauss,
+                |_| true,
+                |i, cells, missing, covariance| {
+                    filled[i * d..(i + 1) * d].copy_from_slice(cells);
+                    for (a, &j) in missing.iter().enumerate() {
+                        open[i * d + j as usize] = covariance[a * (missing.len() + 1)];
+                    }
+                },
+            );
+        }
         for i in 0..block.n_rows() {
-            let (mut diagonal, mut n_missing) = (0.0, 0.0);
+            let row = if has_holes { &filled[i * d..(i + 1) * d] } else { block.row(i) };
+            let mut diagonal = 0.0;
             // One logarithm serves many columns: a factor is at most 1e21.
             let (mut student, mut product) = (0.0, 1.0_f64);
-            for (j, u) in block.row(i).iter().enumerate() {
-                if u.is_nan() {
-                    n_missing += 1.0;
-                    continue;
-                }
+            for (j, u) in row.iter().enumerate() {
                 let off = u - self.moments.mean[j];
                 let square = off * off / self.moments.covariance[j * d + j].max(LEAST_VARIANCE);
                 diagonal += square;
@@ -85,10 +111,19 @@ impl OneGaussian {
                 }
             }
             student += product.ln();
+            let (mut n_missing, mut left_out, mut left_open) = (0.0, 0.0, 0.0);
+            if has_holes {
+                for j in (0..d).filter(|j| open[i * d + j] > 0.0) {
+                    let variance = self.moments.covariance[j * d + j].max(LEAST_VARIANCE);
+                    n_missing += 1.0;
+                    left_out += shares[j];
+                    left_open += shares[j] * (open[i * d + j] / variance).min(1.0);
+                }
+            }
             // Of a row with holes the sum is what a whole row would have whose missing cells add their mean, 1 each.
             let full = 2.0 * (self.gauss.log_norm() - log_density[i] - missing[i]) - n_missing;
-            let scores = [full.max(0.0), diagonal, student];
-            each(i, std::array::from_fn(|v| scores[v] + n_missing * typical[v]));
+            let full = full.max(0.0) + left_out * usual[0];
+            each(i, [full, diagonal + left_open * usual[1], student + left_open * usual[2]], row);
         }
     }
 
@@ -102,10 +137,12 @@ impl OneGaussian {
         if n_kept <= block.n_columns() + 1 {
             return;
         }
-        let mut scratch = (Vec::new(), Vec::new());
+        let mut scratch = DistanceScratch::default();
+        let d = block.n_columns();
+        let shares = vec![1.0 / d as f64; d];
         for round in 0..ROUNDS_AT_FIRST {
             let mut order: Vec<(f64, usize)> = Vec::with_capacity(n);
-            self.distances(block, [1.0; 3], &mut scratch, |i, scores| {
+            self.distances(block, [d as f64; 3], &shares, &mut scratch, |i, scores, _| {
                 order.push((if round == 0 { scores[2] } else { scores[0] }, i));
             });
             order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
