@@ -5,10 +5,14 @@
 
 mod gauss;
 mod moments;
+mod normal_wishart;
 mod ppca;
 
 pub use gauss::{Gauss, GaussScratch, Repair, VARIANCE_FLOOR, model_covariance, prior_free_count};
 pub use moments::Moments;
+pub use normal_wishart::{
+    IllegalPrior, MergeScratch, NormalWishart, WishartPosterior, WishartScratch, ln_multivariate_gamma,
+};
 pub use ppca::Ppca;
 
 use serde::Serialize;
