@@ -6,6 +6,7 @@ use super::paper::Overlaps;
 use super::prior::Prior;
 use crate::family::{FilledRow, MergeScratch, Moments, WishartPosterior};
 use crate::model::{PruneMerge, Settings};
+use crate::num::ln_gamma;
 use crate::structure::{ComponentId, Happening};
 use serde::{Deserialize, Serialize};
 
@@ -185,6 +186,19 @@ impl Core {
         self.comps.push(Comp::new(id, moments, &self.prior, self.n_learnt, &mut work.comp));
         self.news.push((id, Happening::Born));
         self.work = work;
+    }
+
+    /// Log joint probability of the rows and of how they are divided.
+    pub fn log_evidence(&mut self) -> f64 {
+        let alpha = self.alpha();
+        let of_rows: f64 = self
+            .comps
+            .iter()
+            .map(|c| {
+                self.prior.clustering.log_marginal(&c.moments, &mut self.work.comp.wishart) + ln_gamma(c.moments.count)
+            })
+            .sum();
+        of_rows + self.comps.len() as f64 * alpha.ln() + ln_gamma(alpha) - ln_gamma(alpha + self.mass)
     }
 
     /// Everything is a function of the statistics and the prior.

@@ -19,6 +19,7 @@ mod lazy;
 mod merge;
 mod paper;
 mod prior;
+mod start;
 mod structure;
 
 pub use self::core::Rule;
@@ -31,7 +32,6 @@ use crate::model::{Config, Settings};
 use crate::structure::{Component, Evaluation, Event, EventLog, LogScore, Scorer};
 use component::Comp;
 use lazy::LazyWork;
-use prior::{Prior, SCALES};
 use serde::{Deserialize, Serialize};
 
 /// Rows that are always kept.
@@ -45,6 +45,7 @@ pub struct DirichletMixture {
     rule: Rule,
     settings: Settings,
     scaling: Scaling,
+    seed: u64,
     shard: u32,
     n_columns: usize,
     n_seen: u64,
@@ -80,6 +81,7 @@ impl DirichletMixture {
             rule,
             scaling: settings.scaling(config.kind),
             settings,
+            seed: config.seed,
             shard: config.shard,
             n_columns,
             n_seen: 0,
@@ -111,36 +113,6 @@ impl DirichletMixture {
     fn milestones(&self) -> [u64; 2] {
         let early = (5 * self.n_columns).max(100).min(self.settings.warm_up) as u64;
         [early, self.settings.warm_up as u64]
-    }
-
-    /// Makes the model anew from all rows in the ring.
-    fn start_over(&mut self) {
-        let (rows, weights) = self.ring.recent(self.ring.len());
-        let frame = Frame::of_rows(&rows, self.n_columns, self.scaling);
-        let mut framed = Vec::with_capacity(rows.len());
-        frame.push_rows(&rows, &mut framed);
-        let next_serial = self.core.as_ref().map_or(0, |core| core.next_serial);
-        let asked = self.settings.dirichlet.prior_scale;
-        let scales = asked.as_ref().map_or(&SCALES[..], std::slice::from_ref);
-        let mut best: Option<(f64, Core)> = None;
-        for &scale in scales {
-            // Settings were checked when the model was made, so there is a prior.
-            let Ok(prior) = Prior::new(self.n_columns, scale, &self.settings.dirichlet) else { continue };
-            let mut core = Core::new(self.rule, &self.settings, self.shard, prior);
-            core.next_serial = next_serial;
-            let cells = framed.chunks_exact(self.n_columns).zip(&weights);
-            let foretold: f64 = cells.map(|(row, w)| w * core.learn_row(row, *w)).sum();
-            if best.as_ref().is_none_or(|(most, _)| foretold > *most) {
-                best = Some((foretold, core));
-            }
-        }
-        if let Some((_, mut core)) = best {
-            if self.rule == Rule::Lazy {
-                core.look();
-            }
-            core.news.clear();
-            (self.core, self.frame) = (Some(core), Some(frame));
-        }
     }
 
     /// Learns from rows with at least one cell each.

@@ -11,8 +11,17 @@ use serde::{Deserialize, Serialize};
 
 /// Scales among which the first rows choose.
 pub(super) const SCALES: [f64; 5] = [0.3, 0.1, 0.03, 0.01, 0.003];
-/// Rows that the expected covariance may be worth.
-const STRENGTHS: [f64; 6] = [2.0, 5.0, 12.0, 30.0, 80.0, 200.0];
+
+/// Rows that the expected covariance may be worth to begin with.
+pub(super) fn first_strengths(n_columns: usize) -> [f64; 3] {
+    let d = n_columns as f64;
+    [30.0 + 2.0 * d, 10.0 + 0.5 * d, 2.0]
+}
+
+/// Rows that the expected covariance may be worth when it is learnt.
+const STRENGTHS: [f64; 7] = [2.0, 5.0, 12.0, 30.0, 80.0, 200.0, 500.0];
+/// A component with this many times the median spread is of outliers, and not asked.
+const WIDE: f64 = 10.0;
 /// Components that the first guess counts for when the prior is learnt.
 const FIRST_GUESS: f64 = 2.0;
 
@@ -31,9 +40,10 @@ pub(super) struct Prior {
 }
 
 impl Prior {
-    pub fn new(n_columns: usize, scale: f64, asked: &DirichletSettings) -> Result<Prior, IllegalPrior> {
+    /// A prior of this scale, whose expected covariance is worth `strength` rows unless ν₀ was asked for.
+    pub fn new(n_columns: usize, scale: f64, strength: f64, asked: &DirichletSettings) -> Result<Prior, IllegalPrior> {
         let d = n_columns;
-        let nu = asked.nu0.unwrap_or(d as f64 + 3.0);
+        let nu = asked.nu0.unwrap_or(d as f64 + 1.0 + strength);
         let c = asked.c0.unwrap_or(scale / (1.0 - scale));
         let clustering = NormalWishart::with_variances(c, nu, vec![0.0; d], &vec![scale; d])?;
         let mut expected = vec![0.0; d * d];
@@ -42,55 +52,84 @@ impl Prior {
         Ok(Prior { clustering, expected, strength: 1.0, scale, first_c: c, learns })
     }
 
-    /// Empirical Bayes: one step of expectation-maximisation of the prior given the components, and the strength under
-    /// which they are most likely.
+    /// Empirical Bayes: of a few ways to expect a covariance, and of a few strengths, the ones under which the components
+    /// are most likely.
     pub fn learn(&mut self, comps: &[Comp]) {
         let d = self.clustering.n_columns();
-        let trust = |n: f64| n / (n + d as f64 + 2.0);
-        let informative: Vec<&Comp> = comps.iter().filter(|c| c.moments.count >= d as f64 + 2.0).collect();
-        if !self.learns || informative.is_empty() {
+        let columns = d as f64;
+        let told: Vec<&Comp> = comps.iter().filter(|c| c.moments.count >= columns + 2.0).collect();
+        if !self.learns || told.is_empty() {
             return;
         }
-        let k = informative.len() as f64;
+        let k = told.len() as f64;
         // Medians, because one component of outliers would move a mean anywhere.
         let mean: Vec<f64> =
-            (0..d).map(|j| k / (k + FIRST_GUESS) * median(informative.iter().map(|c| c.moments.mean[j]))).collect();
+            (0..d).map(|j| k / (k + FIRST_GUESS) * median(told.iter().map(|c| c.moments.mean[j]))).collect();
         let mut scratch = WishartScratch::default();
-        let spread = median(informative.iter().map(|c| {
+        let spread = median(told.iter().map(|c| {
             let distance = c.posterior.distance(&mean, &mut scratch);
-            c.posterior.expected_mahalanobis(distance) / d as f64
+            c.posterior.expected_mahalanobis(distance) / columns
         }));
         let c = (FIRST_GUESS + k) / (FIRST_GUESS / self.first_c + k * spread);
-        // Expected precisions: a component of outliers has next to none.
+        let ways = [Some(self.expected.clone()), self.pooled(&told), self.pooled_precision(&told)];
+        let mut best: Option<(f64, f64, usize, NormalWishart)> = None;
+        for (way, expected) in ways.iter().enumerate() {
+            let Some(expected) = expected else { continue };
+            for strength in STRENGTHS {
+                let Some(prior) = of_expected(c, columns + 1.0 + strength, &mean, expected, strength) else { continue };
+                let evidence: f64 = comps.iter().map(|c| prior.log_marginal(&c.moments, &mut scratch)).sum();
+                if best.as_ref().is_none_or(|(most, ..)| evidence > *most) {
+                    best = Some((evidence, strength, way, prior));
+                }
+            }
+        }
+        let [_, pooled, precise] = ways;
+        if let Some((_, strength, way, prior)) = best {
+            (self.clustering, self.strength) = (prior, strength);
+            if let Some(expected) = [None, pooled, precise].into_iter().nth(way).flatten() {
+                self.expected = expected;
+            }
+        }
+    }
+
+    /// The average covariance, each component by what it knows.
+    fn pooled(&self, told: &[&Comp]) -> Option<Vec<f64>> {
+        let d = self.clustering.n_columns();
+        let trace = |c: &Comp| (0..d).map(|j| c.moments.covariance[j * d + j]).sum::<f64>();
+        let usual = median(told.iter().map(|c| trace(c)));
+        let mut out = vec![0.0; d * d];
+        (0..d).for_each(|j| out[j * d + j] = FIRST_GUESS * self.scale);
+        let mut total = FIRST_GUESS;
+        for comp in told.iter().filter(|c| trace(c) <= WIDE * usual) {
+            let weight = trust(comp.moments.count, d);
+            out.iter_mut().zip(&comp.moments.covariance).for_each(|(o, v)| *o += weight * v);
+            total += weight;
+        }
+        out.iter_mut().for_each(|v| *v /= total);
+        Some(out)
+    }
+
+    /// The inverse of the average precision: the step of expectation-maximisation for S₀.
+    fn pooled_precision(&self, told: &[&Comp]) -> Option<Vec<f64>> {
+        let d = self.clustering.n_columns();
         let mut precision = vec![0.0; d * d];
         (0..d).for_each(|j| precision[j * d + j] = FIRST_GUESS / self.scale);
         let mut total = FIRST_GUESS;
         let mut inverse = vec![0.0; d * d];
-        for comp in &informative {
-            let weight = trust(comp.moments.count);
+        for comp in told {
+            let weight = trust(comp.moments.count, d);
             num::invert_lower(comp.posterior.factor(), d, &mut inverse);
-            let rows = comp.posterior.nu() - d as f64 - 1.0;
+            let rows = (comp.posterior.nu() - d as f64 - 1.0).max(1.0);
             for r in 0..d {
                 for i in 0..=r {
-                    let scaled = weight * rows.max(1.0) * inverse[r * d + i];
+                    let scaled = weight * rows * inverse[r * d + i];
                     (0..=i).for_each(|j| precision[i * d + j] += scaled * inverse[r * d + j]);
                 }
             }
             total += weight;
         }
         precision.iter_mut().for_each(|v| *v /= total);
-        let Some(expected) = inverted(&mut precision, d) else { return };
-        let best = STRENGTHS
-            .iter()
-            .filter_map(|&strength| {
-                let prior = of_expected(c, d as f64 + 1.0 + strength, &mean, &expected, strength)?;
-                let evidence: f64 = informative.iter().map(|c| prior.log_marginal(&c.moments, &mut scratch)).sum();
-                Some((evidence, strength, prior))
-            })
-            .max_by(|a, b| a.0.total_cmp(&b.0));
-        if let Some((_, strength, prior)) = best {
-            (self.clustering, self.expected, self.strength) = (prior, expected, strength);
-        }
+        inverted(&mut precision, d)
     }
 
     /// Writes the covariance of a component's density: its own, blended with the expected one.
@@ -107,6 +146,11 @@ impl Prior {
             && self.expected.iter().all(|v| v.is_finite())
             && [self.strength, self.scale, self.first_c].iter().all(|v| v.is_finite() && *v > 0.0)
     }
+}
+
+/// How far a component of n rows is to be believed.
+fn trust(n: f64, d: usize) -> f64 {
+    n / (n + d as f64 + 2.0)
 }
 
 fn of_expected(c: f64, nu: f64, mean: &[f64], expected: &[f64], strength: f64) -> Option<NormalWishart> {

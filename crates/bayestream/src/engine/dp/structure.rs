@@ -3,7 +3,7 @@
 use super::component::Comp;
 use super::core::{Core, Rule};
 use super::halves::Halves;
-use crate::family::{Moments, NormalWishart};
+use crate::family::Moments;
 use crate::structure::Happening;
 
 /// Rows between two looks at the structure: a share of the rows so far, within bounds.
@@ -14,6 +14,8 @@ const LONGEST_LOOK: u64 = 2000;
 /// deviations of both, plus as much per column.
 const FAR: f64 = 60.0;
 const FAR_PER_COLUMN: f64 = 4.0;
+/// Others that a component is compared with, at most.
+const NEIGHBOURS: usize = 10;
 /// Rounds in which a component that is too light for its age is left alone.
 const GRACE_ROUNDS: u64 = 4;
 /// Mass below which a faded component is given up.
@@ -24,6 +26,12 @@ struct Gains {
     log_marginals: Vec<f64>,
     /// Pairs j < k.
     rows: Vec<Vec<f64>>,
+}
+
+impl Gains {
+    fn of(&self, i: usize, j: usize) -> f64 {
+        self.rows[i.max(j)][i.min(j)]
+    }
 }
 
 impl Core {
@@ -56,10 +64,6 @@ impl Core {
         self.alpha().ln()
     }
 
-    fn prior(&self) -> &NormalWishart {
-        &self.prior.clustering
-    }
-
     /// Merges pairs while the marginal likelihood gains by it.
     pub fn merge_all(&mut self) {
         let mut gains = self.gains();
@@ -77,45 +81,61 @@ impl Core {
     }
 
     fn gains(&mut self) -> Gains {
-        let mut gains = Gains { log_marginals: Vec::new(), rows: Vec::new() };
-        for i in 0..self.comps.len() {
-            let log_marginal = self.prior.clustering.log_marginal(&self.comps[i].moments, &mut self.work.comp.wishart);
-            gains.log_marginals.push(log_marginal);
-            gains.rows.push(Vec::with_capacity(i));
+        let k = self.comps.len();
+        let near: Vec<Vec<usize>> = (0..k).map(|i| self.nearest(i)).collect();
+        let mut gains = Gains { log_marginals: self.log_marginals(), rows: Vec::new() };
+        for i in 0..k {
+            gains.rows.push(vec![f64::NEG_INFINITY; i]);
             for j in 0..i {
-                let gain = self.gain(i, j, &gains.log_marginals);
-                gains.rows[i].push(gain);
+                if near[i].contains(&j) || near[j].contains(&i) {
+                    gains.rows[i][j] = self.gain(i, j, &gains.log_marginals);
+                }
             }
         }
         gains
     }
 
+    fn log_marginals(&mut self) -> Vec<f64> {
+        let (prior, scratch) = (&self.prior.clustering, &mut self.work.comp.wishart);
+        self.comps.iter().map(|c| prior.log_marginal(&c.moments, scratch)).collect()
+    }
+
     fn gain(&mut self, i: usize, j: usize, log_marginals: &[f64]) -> f64 {
-        let (a, b) = (&self.comps[i], &self.comps[j]);
-        if self.are_far(a, b) {
-            return f64::NEG_INFINITY;
-        }
         let log_alpha = self.log_alpha();
         let (a, b) = (&self.comps[i].moments, &self.comps[j].moments);
         let prior = &self.prior.clustering;
         prior.merge_gain((a, log_marginals[i]), (b, log_marginals[j]), log_alpha, &mut self.work.merge)
     }
 
-    fn are_far(&self, a: &Comp, b: &Comp) -> bool {
-        let d = a.moments.n_columns() as f64;
+    /// The components that one may be joined with: the nearest by either's own measure, but none that is far off.
+    fn nearest(&mut self, at: usize) -> Vec<usize> {
+        let d = self.prior.clustering.n_columns() as f64;
+        let scratch = &mut self.work.comp.wishart;
+        let here = &self.comps[at];
         let known = |c: &Comp| c.moments.count > 2.0 * (d + 2.0);
-        if !known(a) || !known(b) {
-            return false;
-        }
-        let mut scratch = crate::family::WishartScratch::default();
         let mut squared = |from: &Comp, to: &Comp| {
-            (from.posterior.nu() - d - 1.0) * from.posterior.distance(&to.moments.mean, &mut scratch)
+            (from.posterior.nu() - d - 1.0).max(1.0) * from.posterior.distance(&to.moments.mean, scratch)
         };
-        squared(a, b).min(squared(b, a)) > FAR + FAR_PER_COLUMN * d
+        let others = self.comps.iter().enumerate().filter(|(k, _)| *k != at);
+        let mut near: Vec<(f64, usize)> = others
+            .map(|(k, c)| (squared(here, c).min(squared(c, here)), k, known(here) && known(c)))
+            .filter(|(distance, _, known)| !known || *distance <= FAR + FAR_PER_COLUMN * d)
+            .map(|(distance, k, _)| (distance, k))
+            .collect();
+        if near.len() > NEIGHBOURS {
+            near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            near.truncate(NEIGHBOURS);
+        }
+        near.into_iter().map(|(_, k)| k).collect()
     }
 
     /// The second joins the first, which keeps its name when it is the heavier.
     fn merge_pair(&mut self, i: usize, j: usize, gains: &mut Gains) {
+        // Whoever was near either of the two is near both now.
+        let candidates: Vec<usize> = (0..self.comps.len())
+            .filter(|&k| k != i && k != j && (gains.of(k, i) > f64::NEG_INFINITY || gains.of(k, j) > f64::NEG_INFINITY))
+            .map(|k| if k > j { k - 1 } else { k })
+            .collect();
         self.join(i, j);
         gains.log_marginals.remove(j);
         gains.rows.remove(j);
@@ -124,11 +144,9 @@ impl Core {
         });
         gains.log_marginals[i] =
             self.prior.clustering.log_marginal(&self.comps[i].moments, &mut self.work.comp.wishart);
-        for other in 0..self.comps.len() {
-            if other != i {
-                let gain = self.gain(i.max(other), i.min(other), &gains.log_marginals);
-                gains.rows[i.max(other)][i.min(other)] = gain;
-            }
+        for other in candidates {
+            let gain = self.gain(i.max(other), i.min(other), &gains.log_marginals);
+            gains.rows[i.max(other)][i.min(other)] = gain;
         }
     }
 
@@ -153,20 +171,18 @@ impl Core {
         else {
             return false;
         };
-        let log_marginals: Vec<f64> = self
-            .comps
-            .iter()
-            .map(|c| self.prior.clustering.log_marginal(&c.moments, &mut self.work.comp.wishart))
-            .collect();
+        let mut near = self.nearest(lightest);
+        if near.is_empty() {
+            near = (0..k).filter(|&other| other != lightest).collect();
+        }
+        let log_alpha = self.log_alpha();
         let mut best: Option<(f64, usize)> = None;
-        for other in (0..k).filter(|&other| other != lightest) {
-            let log_alpha = self.log_alpha();
-            let gain = self.prior.clustering.merge_gain(
-                (&self.comps[lightest].moments, log_marginals[lightest]),
-                (&self.comps[other].moments, log_marginals[other]),
-                log_alpha,
-                &mut self.work.merge,
-            );
+        for other in near {
+            let (a, b) = (&self.comps[lightest].moments, &self.comps[other].moments);
+            let scratch = &mut self.work.comp.wishart;
+            let marginal = [a, b].map(|m| self.prior.clustering.log_marginal(m, scratch));
+            let prior = &self.prior.clustering;
+            let gain = prior.merge_gain((a, marginal[0]), (b, marginal[1]), log_alpha, &mut self.work.merge);
             if best.is_none_or(|(g, _)| gain > g) {
                 best = Some((gain, other));
             }
@@ -195,8 +211,8 @@ impl Core {
             }
             let wishart = &mut self.work.comp.wishart;
             let marginal = [a, b].map(|m| self.prior.clustering.log_marginal(m, wishart));
-            let gain =
-                self.prior().merge_gain((a, marginal[0]), (b, marginal[1]), log_alpha, &mut self.work.merge.clone());
+            let prior = &self.prior.clustering;
+            let gain = prior.merge_gain((a, marginal[0]), (b, marginal[1]), log_alpha, &mut self.work.merge);
             if gain < 0.0 {
                 self.split(at);
             }
