@@ -77,7 +77,7 @@ impl Prior {
             let Some(expected) = expected else { continue };
             for strength in STRENGTHS {
                 let Some(prior) = of_expected(c, columns + 1.0 + strength, &mean, expected, strength) else { continue };
-                let evidence: f64 = comps.iter().map(|c| prior.log_marginal(&c.moments, &mut scratch)).sum();
+                let evidence: f64 = told.iter().map(|c| prior.log_marginal(&c.moments, &mut scratch)).sum();
                 if best.as_ref().is_none_or(|(most, ..)| evidence > *most) {
                     best = Some((evidence, strength, way, prior));
                 }
