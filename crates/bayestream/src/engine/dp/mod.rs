@@ -21,6 +21,8 @@ mod paper;
 mod prior;
 mod start;
 mod structure;
+#[cfg(test)]
+mod tests;
 
 pub use self::core::Rule;
 
