@@ -1,7 +1,7 @@
 //! Who need not pass what, and why.
 
 use super::Subject;
-use crate::model::Variant;
+use crate::model::{Kind, Variant};
 
 /// A check that some subjects need not pass. It is run on them all the same, and must fail.
 pub struct Exemption {
@@ -21,8 +21,12 @@ fn is_paper(subject: &Subject) -> bool {
     subject.variant() == Variant::Paper
 }
 
+fn is(kind: Kind, subject: &Subject) -> bool {
+    subject.kind() == kind
+}
+
 /// Every exemption.
-pub const EXEMPTIONS: [Exemption; 9] = [
+pub const EXEMPTIONS: [Exemption; 13] = [
     Exemption {
         check: "memory stays bounded",
         applies: is_batch,
@@ -67,5 +71,25 @@ pub const EXEMPTIONS: [Exemption; 9] = [
         check: "one row, repeated, is one component",
         applies: is_paper,
         reason: "components are left out by their share alone, and equal ones keep sharing what comes",
+    },
+    Exemption {
+        check: "merged shards are as good as one pass, apart",
+        applies: |s| is(Kind::GmmSugs, s),
+        reason: "one pass never joins components it has made, merging does: merged shards come out better",
+    },
+    Exemption {
+        check: "merged shards are as good as one pass, apart",
+        applies: |s| is(Kind::GmmSva, s),
+        reason: "one pass never joins components it has made, merging does: merged shards come out better",
+    },
+    Exemption {
+        check: "merged shards are as good as one pass, apart",
+        applies: |s| is(Kind::GmmAsugs, s),
+        reason: "one pass never joins components it has made, merging does: merged shards come out better",
+    },
+    Exemption {
+        check: "a row of weight two is two rows",
+        applies: |s| is(Kind::GmmSugs, s),
+        reason: "a row that is there twice is assigned twice: the first time it may found a component for the second",
     },
 ];

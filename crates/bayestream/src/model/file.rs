@@ -12,6 +12,7 @@
 //! The same model gives the same bytes. Reading checks all of it: a damaged file is an error, never a panic.
 
 use super::{Body, Config, FormatError, Kind, Model, Variant};
+use crate::engine::dp::Rule;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -95,6 +96,10 @@ impl Body {
                 config.settings.variant == Variant::Paper
             }
             (Body::GmmFab(_), Kind::GmmFab) | (Body::MppcaFab(_), Kind::MppcaFab) => true,
+            (Body::Dirichlet(learner), Kind::GmmSugs) => learner.rule() == Rule::Sugs,
+            (Body::Dirichlet(learner), Kind::GmmAsugs) => learner.rule() == Rule::Asugs,
+            (Body::Dirichlet(learner), Kind::GmmSva) => learner.rule() == Rule::Sva,
+            (Body::Dirichlet(learner), Kind::GmmDp) => learner.rule() == Rule::Lazy,
             _ => false,
         }
     }

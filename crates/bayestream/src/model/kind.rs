@@ -16,6 +16,14 @@ pub enum Kind {
     GmmFab,
     /// Mixture of probabilistic PCA, batch FAB.
     MppcaFab,
+    /// Dirichlet-process mixture of Gaussians, sequential updating and greedy search.
+    GmmSugs,
+    /// The same with an adaptive concentration.
+    GmmAsugs,
+    /// Dirichlet-process mixture of Gaussians, sequential variational approximation.
+    GmmSva,
+    /// Dirichlet-process mixture of Gaussians that merges, splits and learns its own prior.
+    GmmDp,
 }
 
 /// A line of the table of kinds.
@@ -33,7 +41,7 @@ pub struct KindInfo {
 }
 
 /// Every kind there is.
-pub const KINDS: [KindInfo; 4] = [
+pub const KINDS: [KindInfo; 8] = [
     KindInfo {
         kind: Kind::GmmOfab,
         name: "gmm/ofab",
@@ -62,6 +70,34 @@ pub const KINDS: [KindInfo; 4] = [
         streaming: false,
         summary: "mixture of probabilistic PCA by batch FAB: keeps every row in memory, for comparison",
     },
+    KindInfo {
+        kind: Kind::GmmSugs,
+        name: "gmm/sugs",
+        alias: None,
+        streaming: true,
+        summary: "Dirichlet-process mixture of Gaussians by greedy assignment, concentration averaged over a grid (SUGS)",
+    },
+    KindInfo {
+        kind: Kind::GmmAsugs,
+        name: "gmm/asugs",
+        alias: None,
+        streaming: true,
+        summary: "Dirichlet-process mixture of Gaussians by greedy assignment, adaptive concentration (ASUGS)",
+    },
+    KindInfo {
+        kind: Kind::GmmSva,
+        name: "gmm/sva",
+        alias: None,
+        streaming: true,
+        summary: "Dirichlet-process mixture of Gaussians by soft assignment (sequential variational approximation)",
+    },
+    KindInfo {
+        kind: Kind::GmmDp,
+        name: "gmm/dp",
+        alias: Some("dpmm"),
+        streaming: true,
+        summary: "Dirichlet-process mixture of Gaussians that merges, splits and learns its own prior, in one pass",
+    },
 ];
 
 impl Kind {
@@ -69,6 +105,21 @@ impl Kind {
     pub fn info(self) -> &'static KindInfo {
         // `KINDS` lists the variants in their order; a test holds the two together.
         &KINDS[self as usize]
+    }
+
+    /// True for the kinds of online FAB, which have a paper variant beside the one that works.
+    pub fn is_ofab(self) -> bool {
+        matches!(self, Kind::GmmOfab | Kind::MppcaOfab)
+    }
+
+    /// True for mixtures whose components come from a Dirichlet process.
+    pub fn is_dirichlet(self) -> bool {
+        self.is_sequential() || self == Kind::GmmDp
+    }
+
+    /// True for the Dirichlet-process kinds that follow their papers row by row.
+    pub fn is_sequential(self) -> bool {
+        matches!(self, Kind::GmmSugs | Kind::GmmAsugs | Kind::GmmSva)
     }
 
     /// The full name, `family/engine`.

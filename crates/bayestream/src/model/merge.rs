@@ -1,6 +1,7 @@
 //! Models of disjoint shards of one stream, combined.
 
 use super::{Body, MergeError, Model};
+use crate::engine::dp::DirichletMixture;
 use crate::engine::ofab::Ofab;
 use crate::outlier::{Watch, WatchWork};
 
@@ -36,6 +37,13 @@ impl Model {
         let body = match &ordered[0].body {
             Body::GmmOfab(_) => merged!(GmmOfab),
             Body::MppcaOfab(_) => merged!(MppcaOfab),
+            Body::Dirichlet(_) => Body::Dirichlet(DirichletMixture::merged(
+                ordered.iter().filter_map(|m| match &m.body {
+                    Body::Dirichlet(learner) => Some(learner),
+                    _ => None,
+                }),
+                config.shard,
+            )),
             Body::GmmPaper(_) | Body::MppcaPaper(_) => {
                 return Err(MergeError::Unsupported {
                     reason: "variant=paper is for reproduction and cannot be merged; fit with variant=default".into(),

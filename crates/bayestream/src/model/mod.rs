@@ -10,10 +10,11 @@ mod watching;
 pub use error::{ConfigError, FormatError, MergeError, UpdateError};
 pub use file::{FORMAT_VERSION, Header, read_header};
 pub use kind::{KINDS, Kind, KindInfo, nearest};
-pub use settings::{SETTINGS, ScaleChoice, SettingInfo, Settings, Variant};
+pub use settings::{DirichletSettings, PruneMerge, SETTINGS, ScaleChoice, SettingInfo, Settings, Variant};
 pub use watching::Judge;
 
 use crate::data::{Batch, DataError, DataFault, LARGEST_CELL};
+use crate::engine::dp::{DirichletMixture, Rule};
 use crate::engine::fab::Fab;
 use crate::engine::ofab::Ofab;
 use crate::engine::ofab_paper::OfabPaper;
@@ -53,6 +54,7 @@ impl Config {
         names.sort();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => refuse(format!("the column `{}` is there twice; rename one", pair[0])),
+            None if self.kind.is_dirichlet() => self.settings.dirichlet.check(self.columns.len()),
             None => Ok(()),
         }
     }
@@ -78,6 +80,7 @@ enum Body {
     MppcaPaper(OfabPaper<Ppca>),
     GmmFab(Fab<FullGaussian>),
     MppcaFab(Fab<Ppca>),
+    Dirichlet(DirichletMixture),
 }
 
 impl Body {
@@ -89,6 +92,7 @@ impl Body {
             Body::MppcaPaper(l) => l,
             Body::GmmFab(l) => l,
             Body::MppcaFab(l) => l,
+            Body::Dirichlet(l) => l,
         }
     }
 
@@ -100,6 +104,7 @@ impl Body {
             Body::MppcaPaper(l) => l,
             Body::GmmFab(l) => l,
             Body::MppcaFab(l) => l,
+            Body::Dirichlet(l) => l,
         }
     }
 }
@@ -115,6 +120,10 @@ impl Model {
             (Kind::MppcaOfab, Variant::Paper) => Body::MppcaPaper(OfabPaper::new(&config)),
             (Kind::GmmFab, _) => Body::GmmFab(Fab::new(&config)),
             (Kind::MppcaFab, _) => Body::MppcaFab(Fab::new(&config)),
+            (Kind::GmmSugs, _) => Body::Dirichlet(DirichletMixture::new(&config, Rule::Sugs)),
+            (Kind::GmmAsugs, _) => Body::Dirichlet(DirichletMixture::new(&config, Rule::Asugs)),
+            (Kind::GmmSva, _) => Body::Dirichlet(DirichletMixture::new(&config, Rule::Sva)),
+            (Kind::GmmDp, _) => Body::Dirichlet(DirichletMixture::new(&config, Rule::Lazy)),
         };
         Ok(Model { config, body, watch: None, work: WatchWork::default() })
     }

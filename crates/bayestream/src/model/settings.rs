@@ -3,6 +3,7 @@
 use super::error::ConfigError;
 use super::kind::{Kind, nearest};
 use crate::data::Scaling;
+use crate::family::NormalWishart;
 use serde::{Deserialize, Serialize};
 
 /// How the online engine works.
@@ -23,6 +24,81 @@ pub enum ScaleChoice {
     Columns,
     /// One scale for all columns.
     Common,
+}
+
+/// How sequential Dirichlet-process kinds get rid of components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PruneMerge {
+    /// Components stay for ever.
+    Off,
+    /// As printed: pruned by relative weight, merged by the distance of their posteriors over time.
+    Paper,
+    /// Merged when the marginal likelihood gains by it; pruned by weight per age, after a time of grace.
+    Exact,
+}
+
+/// The prior and the moves of Dirichlet-process mixtures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DirichletSettings {
+    /// Degrees of freedom ν₀ = 2δ₀ of the Wishart prior; `None`: what foretells the first rows best.
+    pub nu0: Option<f64>,
+    /// Weight c₀ of the prior mean, in rows; `None`: what agrees with the prior scale s, s/(1 − s).
+    pub c0: Option<f64>,
+    /// Expected variance within a component as a share of the columns' variance; `None`: the one of a few that foretells
+    /// the first rows best.
+    pub prior_scale: Option<f64>,
+    /// Concentration α; `None`: the kind's own way of learning it (SVA: 1).
+    pub alpha: Option<f64>,
+    /// Values of α that SUGS averages over.
+    pub alpha_grid: Vec<f64>,
+    /// Rate λ of the exponential prior of α.
+    pub lambda: f64,
+    /// SVA: the probability of a new component above which it is made.
+    pub epsilon: f64,
+    /// See [`PruneMerge`].
+    pub prune_merge: PruneMerge,
+    /// Relative weight below which a component is pruned.
+    pub prune_below: f64,
+    /// Distance of posteriors over time below which two components are merged as printed.
+    pub merge_below: f64,
+    /// Rows between two rounds of pruning and merging.
+    pub prune_every: usize,
+}
+
+impl Default for DirichletSettings {
+    fn default() -> Self {
+        DirichletSettings {
+            nu0: None,
+            c0: None,
+            prior_scale: None,
+            alpha: None,
+            alpha_grid: vec![0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0],
+            lambda: 1.0,
+            epsilon: 0.1,
+            prune_merge: PruneMerge::Off,
+            prune_below: 1e-3,
+            merge_below: 1e-2,
+            prune_every: 50,
+        }
+    }
+}
+
+impl DirichletSettings {
+    /// Says what is wrong with the prior for so many columns, if anything.
+    pub(super) fn check(&self, n_columns: usize) -> Result<(), ConfigError> {
+        let bound = NormalWishart::nu_bound(n_columns);
+        match self.nu0 {
+            Some(nu0) if nu0 <= bound => Err(ConfigError::BadValue {
+                name: "nu0".into(),
+                value: nu0.to_string(),
+                expected: format!(
+                    "a number larger than {bound} with {n_columns} columns (delta0 larger than {}): the prior does not exist below",
+                    bound / 2.0
+                ),
+            }),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Everything that can be set. `--set NAME=VALUE` on the command line.
@@ -58,6 +134,8 @@ pub struct Settings {
     pub inner: usize,
     /// Paper variant: redundant components to keep and to add.
     pub spare: usize,
+    /// Dirichlet-process kinds.
+    pub dirichlet: DirichletSettings,
 }
 
 impl Default for Settings {
@@ -78,6 +156,7 @@ impl Default for Settings {
             kappa: 0.5,
             inner: 10,
             spare: 2,
+            dirichlet: DirichletSettings::default(),
         }
     }
 }
@@ -90,10 +169,30 @@ pub struct SettingInfo {
     pub takes: &'static str,
     /// What it does.
     pub help: &'static str,
-    /// True when batch kinds have it too.
-    pub batch: bool,
+    /// Which kinds have it.
+    pub of: fn(Kind) -> bool,
     get: fn(&Settings) -> String,
     set: fn(&mut Settings, &str) -> bool,
+}
+
+fn every(_: Kind) -> bool {
+    true
+}
+
+fn streams(kind: Kind) -> bool {
+    kind.info().streaming
+}
+
+fn remembers(kind: Kind) -> bool {
+    kind.is_ofab() || kind == Kind::GmmDp
+}
+
+fn adapts(kind: Kind) -> bool {
+    matches!(kind, Kind::GmmAsugs | Kind::GmmDp)
+}
+
+fn positive(value: &f64) -> bool {
+    *value > 0.0 && value.is_finite()
 }
 
 /// Parses into `slot` when `accept` likes the value.
@@ -122,6 +221,17 @@ fn put_option<T: std::str::FromStr>(slot: &mut Option<T>, text: &str, none: &str
     }
 }
 
+/// Puts a list of positive numbers, separated by commas.
+fn put_list(slot: &mut Vec<f64>, text: &str) -> bool {
+    match text.split(',').map(|v| v.trim().parse::<f64>()).collect::<Result<Vec<f64>, _>>() {
+        Ok(values) if !values.is_empty() && values.len() <= 100 && values.iter().all(positive) => {
+            *slot = values;
+            true
+        }
+        _ => false,
+    }
+}
+
 /// Puts the value whose word is `text`.
 fn put_word<T: Copy>(slot: &mut T, text: &str, words: &[(&str, T)]) -> bool {
     match words.iter().find(|(word, _)| *word == text) {
@@ -140,16 +250,18 @@ fn word<T: PartialEq>(value: &T, words: &[(&'static str, T)]) -> String {
 
 const VARIANTS: [(&str, Variant); 2] = [("default", Variant::Default), ("paper", Variant::Paper)];
 const SWITCH: [(&str, bool); 2] = [("off", false), ("auto", true)];
+const PRUNE_MERGE: [(&str, PruneMerge); 3] =
+    [("off", PruneMerge::Off), ("paper", PruneMerge::Paper), ("exact", PruneMerge::Exact)];
 const SCALES: [(&str, ScaleChoice); 3] =
     [("auto", ScaleChoice::Auto), ("columns", ScaleChoice::Columns), ("common", ScaleChoice::Common)];
 
 /// Every setting there is.
-pub const SETTINGS: [SettingInfo; 15] = [
+pub const SETTINGS: [SettingInfo; 26] = [
     SettingInfo {
         name: "variant",
         takes: "default or paper",
         help: "paper runs Algorithm 1 of the paper, for reproduction",
-        batch: false,
+        of: Kind::is_ofab,
         get: |s| word(&s.variant, &VARIANTS),
         set: |s, t| put_word(&mut s.variant, t, &VARIANTS),
     },
@@ -157,7 +269,7 @@ pub const SETTINGS: [SettingInfo; 15] = [
         name: "delta",
         takes: "a share in [0, 1)",
         help: "components with a smaller share of the rows are left out of snapshots",
-        batch: true,
+        of: every,
         get: |s| s.delta.to_string(),
         set: |s, t| put(&mut s.delta, t, |v| (0.0..1.0).contains(v)),
     },
@@ -165,7 +277,7 @@ pub const SETTINGS: [SettingInfo; 15] = [
         name: "drift",
         takes: "off or auto",
         help: "auto lets go of components that the stream left and shortens the memory of those that move; off suits rows sorted by cluster",
-        batch: false,
+        of: Kind::is_ofab,
         get: |s| word(&s.drift, &SWITCH),
         set: |s, t| put_word(&mut s.drift, t, &SWITCH),
     },
@@ -173,7 +285,7 @@ pub const SETTINGS: [SettingInfo; 15] = [
         name: "memory",
         takes: "a number of rows of at least 10, or all",
         help: "effective memory: older rows fade with this time constant",
-        batch: false,
+        of: remembers,
         get: |s| s.memory.map_or("all".into(), |m| m.to_string()),
         set: |s, t| put_option(&mut s.memory, t, "all", |v: &f64| *v >= 10.0 && v.is_finite()),
     },
@@ -181,7 +293,7 @@ pub const SETTINGS: [SettingInfo; 15] = [
         name: "warm-up",
         takes: "a number of rows from 10 to 100000",
         help: "rows kept before the first full model is made",
-        batch: false,
+        of: streams,
         get: |s| s.warm_up.to_string(),
         set: |s, t| put(&mut s.warm_up, t, |v| (10..=100_000).contains(v)),
     },
@@ -189,7 +301,7 @@ pub const SETTINGS: [SettingInfo; 15] = [
         name: "start-components",
         takes: "a number from 1 to 1000",
         help: "components the first model starts from, before it shrinks",
-        batch: true,
+        of: |k| !k.is_dirichlet(),
         get: |s| s.start_components.to_string(),
         set: |s, t| put(&mut s.start_components, t, |v| (1..=1000).contains(v)),
     },
@@ -197,7 +309,7 @@ pub const SETTINGS: [SettingInfo; 15] = [
         name: "max-components",
         takes: "a number from 1 to 10000",
         help: "most components the learner may hold at once",
-        batch: false,
+        of: streams,
         get: |s| s.max_components.to_string(),
         set: |s, t| put(&mut s.max_components, t, |v| (1..=10_000).contains(v)),
     },
@@ -205,7 +317,7 @@ pub const SETTINGS: [SettingInfo; 15] = [
         name: "buffer",
         takes: "a number of rows from 100 to 1000000, or auto",
         help: "recent rows kept for merges and splits",
-        batch: false,
+        of: streams,
         get: |s| s.buffer.map_or("auto".into(), |b| b.to_string()),
         set: |s, t| put_option(&mut s.buffer, t, "auto", |v| (100..=1_000_000).contains(v)),
     },
@@ -213,7 +325,7 @@ pub const SETTINGS: [SettingInfo; 15] = [
         name: "scale",
         takes: "auto, columns or common",
         help: "whether columns are scaled each by its spread or all by one (auto: common for mppca)",
-        batch: true,
+        of: every,
         get: |s| word(&s.scale, &SCALES),
         set: |s, t| put_word(&mut s.scale, t, &SCALES),
     },
@@ -221,7 +333,7 @@ pub const SETTINGS: [SettingInfo; 15] = [
         name: "established",
         takes: "a share in (0, 1]",
         help: "outliers: rows are normal under the heaviest components that hold this share of the mass that looked normal",
-        batch: true,
+        of: every,
         get: |s| s.established.to_string(),
         set: |s, t| put(&mut s.established, t, |v| *v > 0.0 && *v <= 1.0),
     },
@@ -229,7 +341,7 @@ pub const SETTINGS: [SettingInfo; 15] = [
         name: "new-mode-rows",
         takes: "a number of rows of at least 0",
         help: "outliers: rows a new component must bring before it counts half among those under which rows are normal",
-        batch: true,
+        of: every,
         get: |s| s.new_mode_rows.to_string(),
         set: |s, t| put(&mut s.new_mode_rows, t, |v| *v >= 0.0 && v.is_finite()),
     },
@@ -237,7 +349,7 @@ pub const SETTINGS: [SettingInfo; 15] = [
         name: "tau",
         takes: "a number of at least 0",
         help: "paper variant: offset of the step schedule",
-        batch: false,
+        of: Kind::is_ofab,
         get: |s| s.tau.to_string(),
         set: |s, t| put(&mut s.tau, t, |v| *v >= 0.0 && v.is_finite()),
     },
@@ -245,7 +357,7 @@ pub const SETTINGS: [SettingInfo; 15] = [
         name: "kappa",
         takes: "a number in (0, 1]",
         help: "paper variant: decay of the step schedule",
-        batch: false,
+        of: Kind::is_ofab,
         get: |s| s.kappa.to_string(),
         set: |s, t| put(&mut s.kappa, t, |v| *v > 0.0 && *v <= 1.0),
     },
@@ -253,7 +365,7 @@ pub const SETTINGS: [SettingInfo; 15] = [
         name: "inner",
         takes: "a number from 1 to 1000",
         help: "paper variant: inner iterations per batch",
-        batch: false,
+        of: Kind::is_ofab,
         get: |s| s.inner.to_string(),
         set: |s, t| put(&mut s.inner, t, |v| (1..=1000).contains(v)),
     },
@@ -261,9 +373,97 @@ pub const SETTINGS: [SettingInfo; 15] = [
         name: "spare",
         takes: "a number from 1 to 100",
         help: "paper variant: redundant components to keep and to add",
-        batch: false,
+        of: Kind::is_ofab,
         get: |s| s.spare.to_string(),
         set: |s, t| put(&mut s.spare, t, |v| (1..=100).contains(v)),
+    },
+    SettingInfo {
+        name: "nu0",
+        takes: "a number larger than the columns less one, or auto",
+        help: "degrees of freedom of the Wishart prior, twice delta0 of the papers (auto: what foretells the first rows best)",
+        of: Kind::is_dirichlet,
+        get: |s| s.dirichlet.nu0.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.dirichlet.nu0, t, "auto", positive),
+    },
+    SettingInfo {
+        name: "c0",
+        takes: "a number of rows larger than 0, or auto",
+        help: "weight of the prior mean (auto: what agrees with prior-scale)",
+        of: Kind::is_dirichlet,
+        get: |s| s.dirichlet.c0.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.dirichlet.c0, t, "auto", positive),
+    },
+    SettingInfo {
+        name: "prior-scale",
+        takes: "a share in (0, 1), or auto",
+        help: "variance expected within a component, as a share of the columns' (auto: what foretells the first rows best)",
+        of: Kind::is_dirichlet,
+        get: |s| s.dirichlet.prior_scale.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.dirichlet.prior_scale, t, "auto", |v| *v >= 1e-9 && *v < 1.0),
+    },
+    SettingInfo {
+        name: "alpha",
+        takes: "a number larger than 0, or auto",
+        help: "concentration of the Dirichlet process (auto: learnt; gmm/sva: 1)",
+        of: Kind::is_dirichlet,
+        get: |s| s.dirichlet.alpha.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.dirichlet.alpha, t, "auto", positive),
+    },
+    SettingInfo {
+        name: "alpha-grid",
+        takes: "numbers larger than 0, separated by commas",
+        help: "concentrations that are averaged over",
+        of: |k| k == Kind::GmmSugs,
+        get: |s| s.dirichlet.alpha_grid.iter().map(f64::to_string).collect::<Vec<_>>().join(","),
+        set: |s, t| put_list(&mut s.dirichlet.alpha_grid, t),
+    },
+    SettingInfo {
+        name: "lambda",
+        takes: "a number larger than 0",
+        help: "rate of the exponential prior of the concentration",
+        of: adapts,
+        get: |s| s.dirichlet.lambda.to_string(),
+        set: |s, t| put(&mut s.dirichlet.lambda, t, positive),
+    },
+    SettingInfo {
+        name: "epsilon",
+        takes: "a probability in (0, 1)",
+        help: "a component is made when the probability of a new one is larger",
+        of: |k| k == Kind::GmmSva,
+        get: |s| s.dirichlet.epsilon.to_string(),
+        set: |s, t| put(&mut s.dirichlet.epsilon, t, |v| *v > 0.0 && *v < 1.0),
+    },
+    SettingInfo {
+        name: "prune-merge",
+        takes: "off, paper or exact",
+        help: "how components go: never, as printed, or by the marginal likelihood",
+        of: Kind::is_sequential,
+        get: |s| word(&s.dirichlet.prune_merge, &PRUNE_MERGE),
+        set: |s, t| put_word(&mut s.dirichlet.prune_merge, t, &PRUNE_MERGE),
+    },
+    SettingInfo {
+        name: "prune-below",
+        takes: "a share in [0, 1)",
+        help: "prune-merge: relative weight below which a component is pruned",
+        of: Kind::is_sequential,
+        get: |s| s.dirichlet.prune_below.to_string(),
+        set: |s, t| put(&mut s.dirichlet.prune_below, t, |v| (0.0..1.0).contains(v)),
+    },
+    SettingInfo {
+        name: "merge-below",
+        takes: "a distance in [0, 2)",
+        help: "prune-merge=paper: distance of posteriors over time below which two components are merged",
+        of: Kind::is_sequential,
+        get: |s| s.dirichlet.merge_below.to_string(),
+        set: |s, t| put(&mut s.dirichlet.merge_below, t, |v| (0.0..2.0).contains(v)),
+    },
+    SettingInfo {
+        name: "prune-every",
+        takes: "a number of rows from 1 to 1000000",
+        help: "prune-merge: rows between two rounds",
+        of: Kind::is_sequential,
+        get: |s| s.dirichlet.prune_every.to_string(),
+        set: |s, t| put(&mut s.dirichlet.prune_every, t, |v| (1..=1_000_000).contains(v)),
     },
 ];
 
@@ -297,7 +497,7 @@ impl Settings {
 
     /// The settings that a kind has.
     pub fn of_kind(kind: Kind) -> impl Iterator<Item = &'static SettingInfo> {
-        SETTINGS.iter().filter(move |s| s.batch || kind.info().streaming)
+        SETTINGS.iter().filter(move |s| (s.of)(kind))
     }
 
     /// A kind's settings as name and value.
@@ -308,8 +508,8 @@ impl Settings {
     /// The frame's scaling for a kind.
     pub fn scaling(&self, kind: Kind) -> Scaling {
         match (self.scale, kind) {
-            (ScaleChoice::Columns, _) | (ScaleChoice::Auto, Kind::GmmOfab | Kind::GmmFab) => Scaling::Columns,
             (ScaleChoice::Common, _) | (ScaleChoice::Auto, Kind::MppcaOfab | Kind::MppcaFab) => Scaling::Common,
+            (ScaleChoice::Columns | ScaleChoice::Auto, _) => Scaling::Columns,
         }
     }
 }
@@ -334,6 +534,9 @@ mod tests {
         let mut settings = Settings::default();
         let err = settings.set(Kind::GmmOfab, "drfit", "off").unwrap_err();
         assert!(err.to_string().contains("did you mean `drift`"), "{err}");
+        let err = settings.set(Kind::GmmDp, "prune-marge", "off").unwrap_err();
+        assert_eq!(err.code(), "unknown-setting");
+        assert_eq!(settings.set(Kind::GmmSugs, "alpha-grid", "1,-2").unwrap_err().code(), "bad-value");
         let err = settings.set(Kind::GmmOfab, "delta", "2").unwrap_err();
         assert!(err.to_string().contains("expected a share in [0, 1)"), "{err}");
         assert_eq!(settings.set(Kind::GmmFab, "memory", "100").unwrap_err().code(), "unknown-setting");
