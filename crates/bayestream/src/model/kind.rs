@@ -16,6 +16,14 @@ pub enum Kind {
     GmmFab,
     /// Mixture of probabilistic PCA, batch FAB.
     MppcaFab,
+    /// Gaussian mixture, streaming variational Bayes.
+    GmmSvb,
+    /// Gaussian mixture, streaming trust-region stochastic variational inference.
+    GmmStrust,
+    /// Mixture of probabilistic PCA, streaming trust-region stochastic variational inference.
+    MppcaStrust,
+    /// Dirichlet-process Gaussian mixture, streaming distributed variational inference.
+    GmmSdaDp,
 }
 
 /// A line of the table of kinds.
@@ -33,7 +41,7 @@ pub struct KindInfo {
 }
 
 /// Every kind there is.
-pub const KINDS: [KindInfo; 4] = [
+pub const KINDS: [KindInfo; 8] = [
     KindInfo {
         kind: Kind::GmmOfab,
         name: "gmm/ofab",
@@ -61,6 +69,34 @@ pub const KINDS: [KindInfo; 4] = [
         alias: None,
         streaming: false,
         summary: "mixture of probabilistic PCA by batch FAB: keeps every row in memory, for comparison",
+    },
+    KindInfo {
+        kind: Kind::GmmSvb,
+        name: "gmm/svb",
+        alias: None,
+        streaming: true,
+        summary: "Gaussian mixture with a given number of components, streaming variational Bayes, for comparison",
+    },
+    KindInfo {
+        kind: Kind::GmmStrust,
+        name: "gmm/strust-svi",
+        alias: None,
+        streaming: true,
+        summary: "Gaussian mixture with a given number of components, streaming trust-region SVI, for comparison",
+    },
+    KindInfo {
+        kind: Kind::MppcaStrust,
+        name: "mppca/strust-svi",
+        alias: None,
+        streaming: true,
+        summary: "mixture of a given number of probabilistic PCAs, streaming trust-region SVI, for comparison",
+    },
+    KindInfo {
+        kind: Kind::GmmSdaDp,
+        name: "gmm/sda-dp",
+        alias: None,
+        streaming: true,
+        summary: "Dirichlet-process Gaussian mixture, streaming distributed variational Bayes (SDA-DP), for comparison",
     },
 ];
 

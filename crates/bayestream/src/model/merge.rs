@@ -2,6 +2,7 @@
 
 use super::{Body, MergeError, Model};
 use crate::engine::ofab::Ofab;
+use crate::engine::vb::Vb;
 use crate::outlier::{Watch, WatchWork};
 
 impl Model {
@@ -23,8 +24,8 @@ impl Model {
         let mut config = ordered[0].config.clone();
         config.shard = ordered.iter().map(|m| m.config.shard).min().unwrap_or(0);
         macro_rules! merged {
-            ($variant:ident) => {
-                Body::$variant(Ofab::merged(
+            ($variant:ident, $learner:ident) => {
+                Body::$variant($learner::merged(
                     ordered.iter().filter_map(|m| match &m.body {
                         Body::$variant(learner) => Some(learner),
                         _ => None,
@@ -34,8 +35,12 @@ impl Model {
             };
         }
         let body = match &ordered[0].body {
-            Body::GmmOfab(_) => merged!(GmmOfab),
-            Body::MppcaOfab(_) => merged!(MppcaOfab),
+            Body::GmmOfab(_) => merged!(GmmOfab, Ofab),
+            Body::MppcaOfab(_) => merged!(MppcaOfab, Ofab),
+            Body::GmmSvb(_) => merged!(GmmSvb, Vb),
+            Body::GmmStrust(_) => merged!(GmmStrust, Vb),
+            Body::MppcaStrust(_) => merged!(MppcaStrust, Vb),
+            Body::GmmSdaDp(_) => merged!(GmmSdaDp, Vb),
             Body::GmmPaper(_) | Body::MppcaPaper(_) => {
                 return Err(MergeError::Unsupported {
                     reason: "variant=paper is for reproduction and cannot be merged; fit with variant=default".into(),

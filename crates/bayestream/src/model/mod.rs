@@ -17,6 +17,7 @@ use crate::data::{Batch, DataError, DataFault, LARGEST_CELL};
 use crate::engine::fab::Fab;
 use crate::engine::ofab::Ofab;
 use crate::engine::ofab_paper::OfabPaper;
+use crate::engine::vb::{SdaDp, Strust, Svb, Vb};
 use crate::engine::{Learner, StepReport};
 use crate::family::{FullGaussian, Ppca};
 use crate::outlier::{Watch, WatchWork};
@@ -78,6 +79,10 @@ enum Body {
     MppcaPaper(OfabPaper<Ppca>),
     GmmFab(Fab<FullGaussian>),
     MppcaFab(Fab<Ppca>),
+    GmmSvb(Vb<FullGaussian, Svb>),
+    GmmStrust(Vb<FullGaussian, Strust>),
+    MppcaStrust(Vb<Ppca, Strust>),
+    GmmSdaDp(Vb<FullGaussian, SdaDp>),
 }
 
 impl Body {
@@ -89,6 +94,10 @@ impl Body {
             Body::MppcaPaper(l) => l,
             Body::GmmFab(l) => l,
             Body::MppcaFab(l) => l,
+            Body::GmmSvb(l) => l,
+            Body::GmmStrust(l) => l,
+            Body::MppcaStrust(l) => l,
+            Body::GmmSdaDp(l) => l,
         }
     }
 
@@ -100,6 +109,10 @@ impl Body {
             Body::MppcaPaper(l) => l,
             Body::GmmFab(l) => l,
             Body::MppcaFab(l) => l,
+            Body::GmmSvb(l) => l,
+            Body::GmmStrust(l) => l,
+            Body::MppcaStrust(l) => l,
+            Body::GmmSdaDp(l) => l,
         }
     }
 }
@@ -115,6 +128,10 @@ impl Model {
             (Kind::MppcaOfab, Variant::Paper) => Body::MppcaPaper(OfabPaper::new(&config)),
             (Kind::GmmFab, _) => Body::GmmFab(Fab::new(&config)),
             (Kind::MppcaFab, _) => Body::MppcaFab(Fab::new(&config)),
+            (Kind::GmmSvb, _) => Body::GmmSvb(Vb::new(&config)),
+            (Kind::GmmStrust, _) => Body::GmmStrust(Vb::new(&config)),
+            (Kind::MppcaStrust, _) => Body::MppcaStrust(Vb::new(&config)),
+            (Kind::GmmSdaDp, _) => Body::GmmSdaDp(Vb::new(&config)),
         };
         Ok(Model { config, body, watch: None, work: WatchWork::default() })
     }

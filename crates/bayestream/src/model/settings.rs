@@ -58,6 +58,16 @@ pub struct Settings {
     pub inner: usize,
     /// Paper variant: redundant components to keep and to add.
     pub spare: usize,
+    /// Conjugate kinds: variance that a component is expected to have, in units of the columns'.
+    pub prior_scale: f64,
+    /// Conjugate kinds: rows' worth of belief in that variance, beyond what makes it a distribution.
+    pub prior_rows: f64,
+    /// Conjugate kinds: rows' worth of belief in the mean; `None` is s/(1−s) with s the scale.
+    pub prior_mean_rows: Option<f64>,
+    /// Conjugate kinds: concentration of the mixing weights.
+    pub alpha: f64,
+    /// sda-dp: components tried in each batch.
+    pub new_components: usize,
 }
 
 impl Default for Settings {
@@ -78,6 +88,11 @@ impl Default for Settings {
             kappa: 0.5,
             inner: 10,
             spare: 2,
+            prior_scale: 0.1,
+            prior_rows: 3.0,
+            prior_mean_rows: None,
+            alpha: 1.0,
+            new_components: 20,
         }
     }
 }
@@ -144,7 +159,7 @@ const SCALES: [(&str, ScaleChoice); 3] =
     [("auto", ScaleChoice::Auto), ("columns", ScaleChoice::Columns), ("common", ScaleChoice::Common)];
 
 /// Every setting there is.
-pub const SETTINGS: [SettingInfo; 15] = [
+pub const SETTINGS: [SettingInfo; 20] = [
     SettingInfo {
         name: "variant",
         takes: "default or paper",
@@ -265,6 +280,46 @@ pub const SETTINGS: [SettingInfo; 15] = [
         get: |s| s.spare.to_string(),
         set: |s, t| put(&mut s.spare, t, |v| (1..=100).contains(v)),
     },
+    SettingInfo {
+        name: "prior-scale",
+        takes: "a number between 0 and 1",
+        help: "conjugate kinds: variance a component is expected to have, in units of the columns' variances",
+        batch: false,
+        get: |s| s.prior_scale.to_string(),
+        set: |s, t| put(&mut s.prior_scale, t, |v| *v > 0.0 && *v < 1.0),
+    },
+    SettingInfo {
+        name: "prior-rows",
+        takes: "a number larger than 0, at most 1e6",
+        help: "conjugate kinds: belief in that variance, in rows beyond the number of columns",
+        batch: false,
+        get: |s| s.prior_rows.to_string(),
+        set: |s, t| put(&mut s.prior_rows, t, |v| *v > 0.0 && *v <= 1e6),
+    },
+    SettingInfo {
+        name: "prior-mean-rows",
+        takes: "a number larger than 0, at most 1e6, or auto",
+        help: "conjugate kinds: belief in the prior mean, in rows",
+        batch: false,
+        get: |s| s.prior_mean_rows.map_or("auto".into(), |c| c.to_string()),
+        set: |s, t| put_option(&mut s.prior_mean_rows, t, "auto", |v: &f64| *v > 0.0 && *v <= 1e6),
+    },
+    SettingInfo {
+        name: "alpha",
+        takes: "a number larger than 0, at most 1e6",
+        help: "conjugate kinds: concentration of the mixing weights; more makes more components",
+        batch: false,
+        get: |s| s.alpha.to_string(),
+        set: |s, t| put(&mut s.alpha, t, |v| *v > 0.0 && *v <= 1e6),
+    },
+    SettingInfo {
+        name: "new-components",
+        takes: "a number from 1 to 1000",
+        help: "sda-dp: components tried in each batch",
+        batch: false,
+        get: |s| s.new_components.to_string(),
+        set: |s, t| put(&mut s.new_components, t, |v| (1..=1000).contains(v)),
+    },
 ];
 
 impl Settings {
@@ -305,11 +360,17 @@ impl Settings {
         Settings::of_kind(kind).map(|s| (s.name, (s.get)(self))).collect()
     }
 
+    /// Weight of the prior mean, in rows: c₀.
+    pub fn prior_weight(&self) -> f64 {
+        self.prior_mean_rows.unwrap_or(self.prior_scale / (1.0 - self.prior_scale))
+    }
+
     /// The frame's scaling for a kind.
     pub fn scaling(&self, kind: Kind) -> Scaling {
         match (self.scale, kind) {
-            (ScaleChoice::Columns, _) | (ScaleChoice::Auto, Kind::GmmOfab | Kind::GmmFab) => Scaling::Columns,
-            (ScaleChoice::Common, _) | (ScaleChoice::Auto, Kind::MppcaOfab | Kind::MppcaFab) => Scaling::Common,
+            (ScaleChoice::Common, _)
+            | (ScaleChoice::Auto, Kind::MppcaOfab | Kind::MppcaFab | Kind::MppcaStrust) => Scaling::Common,
+            (ScaleChoice::Columns, _) | (ScaleChoice::Auto, _) => Scaling::Columns,
         }
     }
 }
