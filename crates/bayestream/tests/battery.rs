@@ -32,4 +32,8 @@ battery! {
     mppca_ofab_paper: MppcaOfab Paper;
     gmm_fab: GmmFab Default;
     mppca_fab: MppcaFab Default;
+    gmm_svb: GmmSvb Default;
+    gmm_strust: GmmStrust Default;
+    mppca_strust: MppcaStrust Default;
+    gmm_sda_dp: GmmSdaDp Default;
 }

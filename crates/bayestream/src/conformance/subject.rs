@@ -15,11 +15,11 @@ pub struct Subject {
 
 /// Every kind, with both variants where it has them.
 pub fn subjects() -> Vec<Subject> {
-    let variants = |streaming: bool| match streaming {
+    let variants = |kind: Kind| match kind.is_ofab() {
         true => vec![Variant::Default, Variant::Paper],
         false => vec![Variant::Default],
     };
-    KINDS.iter().flat_map(|k| variants(k.streaming).into_iter().map(|v| Subject::new(k.kind, v))).collect()
+    KINDS.iter().flat_map(|k| variants(k.kind).into_iter().map(|v| Subject::new(k.kind, v))).collect()
 }
 
 /// Rows per batch where a check does not care.

@@ -107,6 +107,21 @@ impl Kind {
         &KINDS[self as usize]
     }
 
+    /// True for the kinds of online FAB, which have a paper variant beside the one that works.
+    pub fn is_ofab(self) -> bool {
+        matches!(self, Kind::GmmOfab | Kind::MppcaOfab)
+    }
+
+    /// True for the streaming variational kinds.
+    pub fn is_variational(self) -> bool {
+        matches!(self, Kind::GmmSvb | Kind::GmmStrust | Kind::MppcaStrust | Kind::GmmSdaDp)
+    }
+
+    /// True for kinds whose components have a conjugate prior.
+    pub fn has_prior(self) -> bool {
+        self.is_variational()
+    }
+
     /// The full name, `family/engine`.
     pub fn name(self) -> &'static str {
         self.info().name

@@ -10,7 +10,7 @@ mod watching;
 pub use error::{ConfigError, FormatError, MergeError, UpdateError};
 pub use file::{FORMAT_VERSION, Header, read_header};
 pub use kind::{KINDS, Kind, KindInfo, nearest};
-pub use settings::{SETTINGS, ScaleChoice, SettingInfo, Settings, Variant};
+pub use settings::{DirichletSettings, SETTINGS, ScaleChoice, SettingInfo, Settings, Variant};
 pub use watching::Judge;
 
 use crate::data::{Batch, DataError, DataFault, LARGEST_CELL};
@@ -54,6 +54,7 @@ impl Config {
         names.sort();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => refuse(format!("the column `{}` is there twice; rename one", pair[0])),
+            None if self.kind.has_prior() => self.settings.dirichlet.check(self.columns.len()),
             None => Ok(()),
         }
     }

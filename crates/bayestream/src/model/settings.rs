@@ -3,6 +3,7 @@
 use super::error::ConfigError;
 use super::kind::{Kind, nearest};
 use crate::data::Scaling;
+use crate::family::NormalWishart;
 use serde::{Deserialize, Serialize};
 
 /// How the online engine works.
@@ -23,6 +24,34 @@ pub enum ScaleChoice {
     Columns,
     /// One scale for all columns.
     Common,
+}
+
+/// The prior of mixtures that have one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DirichletSettings {
+    /// Degrees of freedom ν₀ = 2δ₀ of the Wishart prior; `None`: columns + 3.
+    pub nu0: Option<f64>,
+    /// Weight c₀ of the prior mean, in rows; `None`: what agrees with the prior scale s, s/(1 − s).
+    pub c0: Option<f64>,
+    /// Expected variance within a component as a share of the columns' variance.
+    pub prior_scale: Option<f64>,
+    /// Concentration α.
+    pub alpha: Option<f64>,
+}
+
+impl DirichletSettings {
+    /// Says what is wrong with the prior for so many columns, if anything.
+    pub(super) fn check(&self, n_columns: usize) -> Result<(), ConfigError> {
+        let bound = NormalWishart::nu_bound(n_columns);
+        match self.nu0 {
+            Some(nu0) if nu0 <= bound => Err(ConfigError::BadValue {
+                name: "nu0".into(),
+                value: nu0.to_string(),
+                expected: format!("a number larger than {bound} with {n_columns} columns"),
+            }),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Everything that can be set. `--set NAME=VALUE` on the command line.
@@ -58,15 +87,9 @@ pub struct Settings {
     pub inner: usize,
     /// Paper variant: redundant components to keep and to add.
     pub spare: usize,
-    /// Conjugate kinds: variance that a component is expected to have, in units of the columns'.
-    pub prior_scale: f64,
-    /// Conjugate kinds: rows' worth of belief in that variance, beyond what makes it a distribution.
-    pub prior_rows: f64,
-    /// Conjugate kinds: rows' worth of belief in the mean; `None` is s/(1−s) with s the scale.
-    pub prior_mean_rows: Option<f64>,
-    /// Conjugate kinds: concentration of the mixing weights.
-    pub alpha: f64,
-    /// sda-dp: components tried in each batch.
+    /// Kinds with a prior of their own.
+    pub dirichlet: DirichletSettings,
+    /// SDA-DP: components tried in each batch.
     pub new_components: usize,
 }
 
@@ -88,10 +111,7 @@ impl Default for Settings {
             kappa: 0.5,
             inner: 10,
             spare: 2,
-            prior_scale: 0.1,
-            prior_rows: 3.0,
-            prior_mean_rows: None,
-            alpha: 1.0,
+            dirichlet: DirichletSettings::default(),
             new_components: 20,
         }
     }
@@ -105,10 +125,30 @@ pub struct SettingInfo {
     pub takes: &'static str,
     /// What it does.
     pub help: &'static str,
-    /// True when batch kinds have it too.
-    pub batch: bool,
+    /// Which kinds have it.
+    pub of: fn(Kind) -> bool,
     get: fn(&Settings) -> String,
     set: fn(&mut Settings, &str) -> bool,
+}
+
+fn every(_: Kind) -> bool {
+    true
+}
+
+fn streams(kind: Kind) -> bool {
+    kind.info().streaming
+}
+
+fn steps(kind: Kind) -> bool {
+    kind.is_ofab() || matches!(kind, Kind::GmmStrust | Kind::MppcaStrust)
+}
+
+fn iterates(kind: Kind) -> bool {
+    kind.is_ofab() || kind.is_variational()
+}
+
+fn positive(value: &f64) -> bool {
+    *value > 0.0 && value.is_finite()
 }
 
 /// Parses into `slot` when `accept` likes the value.
@@ -164,7 +204,7 @@ pub const SETTINGS: [SettingInfo; 20] = [
         name: "variant",
         takes: "default or paper",
         help: "paper runs Algorithm 1 of the paper, for reproduction",
-        batch: false,
+        of: Kind::is_ofab,
         get: |s| word(&s.variant, &VARIANTS),
         set: |s, t| put_word(&mut s.variant, t, &VARIANTS),
     },
@@ -172,7 +212,7 @@ pub const SETTINGS: [SettingInfo; 20] = [
         name: "delta",
         takes: "a share in [0, 1)",
         help: "components with a smaller share of the rows are left out of snapshots",
-        batch: true,
+        of: every,
         get: |s| s.delta.to_string(),
         set: |s, t| put(&mut s.delta, t, |v| (0.0..1.0).contains(v)),
     },
@@ -180,7 +220,7 @@ pub const SETTINGS: [SettingInfo; 20] = [
         name: "drift",
         takes: "off or auto",
         help: "auto lets go of components that the stream left and shortens the memory of those that move; off suits rows sorted by cluster",
-        batch: false,
+        of: Kind::is_ofab,
         get: |s| word(&s.drift, &SWITCH),
         set: |s, t| put_word(&mut s.drift, t, &SWITCH),
     },
@@ -188,7 +228,7 @@ pub const SETTINGS: [SettingInfo; 20] = [
         name: "memory",
         takes: "a number of rows of at least 10, or all",
         help: "effective memory: older rows fade with this time constant",
-        batch: false,
+        of: Kind::is_ofab,
         get: |s| s.memory.map_or("all".into(), |m| m.to_string()),
         set: |s, t| put_option(&mut s.memory, t, "all", |v: &f64| *v >= 10.0 && v.is_finite()),
     },
@@ -196,7 +236,7 @@ pub const SETTINGS: [SettingInfo; 20] = [
         name: "warm-up",
         takes: "a number of rows from 10 to 100000",
         help: "rows kept before the first full model is made",
-        batch: false,
+        of: streams,
         get: |s| s.warm_up.to_string(),
         set: |s, t| put(&mut s.warm_up, t, |v| (10..=100_000).contains(v)),
     },
@@ -204,7 +244,7 @@ pub const SETTINGS: [SettingInfo; 20] = [
         name: "start-components",
         takes: "a number from 1 to 1000",
         help: "components the first model starts from, before it shrinks",
-        batch: true,
+        of: every,
         get: |s| s.start_components.to_string(),
         set: |s, t| put(&mut s.start_components, t, |v| (1..=1000).contains(v)),
     },
@@ -212,7 +252,7 @@ pub const SETTINGS: [SettingInfo; 20] = [
         name: "max-components",
         takes: "a number from 1 to 10000",
         help: "most components the learner may hold at once",
-        batch: false,
+        of: streams,
         get: |s| s.max_components.to_string(),
         set: |s, t| put(&mut s.max_components, t, |v| (1..=10_000).contains(v)),
     },
@@ -220,7 +260,7 @@ pub const SETTINGS: [SettingInfo; 20] = [
         name: "buffer",
         takes: "a number of rows from 100 to 1000000, or auto",
         help: "recent rows kept for merges and splits",
-        batch: false,
+        of: streams,
         get: |s| s.buffer.map_or("auto".into(), |b| b.to_string()),
         set: |s, t| put_option(&mut s.buffer, t, "auto", |v| (100..=1_000_000).contains(v)),
     },
@@ -228,7 +268,7 @@ pub const SETTINGS: [SettingInfo; 20] = [
         name: "scale",
         takes: "auto, columns or common",
         help: "whether columns are scaled each by its spread or all by one (auto: common for mppca)",
-        batch: true,
+        of: every,
         get: |s| word(&s.scale, &SCALES),
         set: |s, t| put_word(&mut s.scale, t, &SCALES),
     },
@@ -236,7 +276,7 @@ pub const SETTINGS: [SettingInfo; 20] = [
         name: "established",
         takes: "a share in (0, 1]",
         help: "outliers: rows are normal under the heaviest components that hold this share of the mass that looked normal",
-        batch: true,
+        of: every,
         get: |s| s.established.to_string(),
         set: |s, t| put(&mut s.established, t, |v| *v > 0.0 && *v <= 1.0),
     },
@@ -244,31 +284,31 @@ pub const SETTINGS: [SettingInfo; 20] = [
         name: "new-mode-rows",
         takes: "a number of rows of at least 0",
         help: "outliers: rows a new component must bring before it counts half among those under which rows are normal",
-        batch: true,
+        of: every,
         get: |s| s.new_mode_rows.to_string(),
         set: |s, t| put(&mut s.new_mode_rows, t, |v| *v >= 0.0 && v.is_finite()),
     },
     SettingInfo {
         name: "tau",
         takes: "a number of at least 0",
-        help: "paper variant: offset of the step schedule",
-        batch: false,
+        help: "offset of the step schedule (online FAB: paper variant)",
+        of: steps,
         get: |s| s.tau.to_string(),
         set: |s, t| put(&mut s.tau, t, |v| *v >= 0.0 && v.is_finite()),
     },
     SettingInfo {
         name: "kappa",
         takes: "a number in (0, 1]",
-        help: "paper variant: decay of the step schedule",
-        batch: false,
+        help: "decay of the step schedule (online FAB: paper variant)",
+        of: steps,
         get: |s| s.kappa.to_string(),
         set: |s, t| put(&mut s.kappa, t, |v| *v > 0.0 && *v <= 1.0),
     },
     SettingInfo {
         name: "inner",
         takes: "a number from 1 to 1000",
-        help: "paper variant: inner iterations per batch",
-        batch: false,
+        help: "inner iterations per batch, at most (online FAB: paper variant)",
+        of: iterates,
         get: |s| s.inner.to_string(),
         set: |s, t| put(&mut s.inner, t, |v| (1..=1000).contains(v)),
     },
@@ -276,47 +316,47 @@ pub const SETTINGS: [SettingInfo; 20] = [
         name: "spare",
         takes: "a number from 1 to 100",
         help: "paper variant: redundant components to keep and to add",
-        batch: false,
+        of: Kind::is_ofab,
         get: |s| s.spare.to_string(),
         set: |s, t| put(&mut s.spare, t, |v| (1..=100).contains(v)),
     },
     SettingInfo {
+        name: "nu0",
+        takes: "a number larger than the columns less one, or auto",
+        help: "degrees of freedom of the Wishart prior, twice delta0 of the papers (auto: columns + 3)",
+        of: Kind::has_prior,
+        get: |s| s.dirichlet.nu0.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.dirichlet.nu0, t, "auto", positive),
+    },
+    SettingInfo {
+        name: "c0",
+        takes: "a number of rows larger than 0, or auto",
+        help: "weight of the prior mean (auto: what agrees with prior-scale)",
+        of: Kind::has_prior,
+        get: |s| s.dirichlet.c0.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.dirichlet.c0, t, "auto", positive),
+    },
+    SettingInfo {
         name: "prior-scale",
-        takes: "a number between 0 and 1",
-        help: "conjugate kinds: variance a component is expected to have, in units of the columns' variances",
-        batch: false,
-        get: |s| s.prior_scale.to_string(),
-        set: |s, t| put(&mut s.prior_scale, t, |v| *v > 0.0 && *v < 1.0),
-    },
-    SettingInfo {
-        name: "prior-rows",
-        takes: "a number larger than 0, at most 1e6",
-        help: "conjugate kinds: belief in that variance, in rows beyond the number of columns",
-        batch: false,
-        get: |s| s.prior_rows.to_string(),
-        set: |s, t| put(&mut s.prior_rows, t, |v| *v > 0.0 && *v <= 1e6),
-    },
-    SettingInfo {
-        name: "prior-mean-rows",
-        takes: "a number larger than 0, at most 1e6, or auto",
-        help: "conjugate kinds: belief in the prior mean, in rows",
-        batch: false,
-        get: |s| s.prior_mean_rows.map_or("auto".into(), |c| c.to_string()),
-        set: |s, t| put_option(&mut s.prior_mean_rows, t, "auto", |v: &f64| *v > 0.0 && *v <= 1e6),
+        takes: "a share in (0, 1), or auto",
+        help: "variance expected within a component, as a share of the columns'",
+        of: Kind::has_prior,
+        get: |s| s.dirichlet.prior_scale.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.dirichlet.prior_scale, t, "auto", |v| *v >= 1e-9 && *v < 1.0),
     },
     SettingInfo {
         name: "alpha",
-        takes: "a number larger than 0, at most 1e6",
-        help: "conjugate kinds: concentration of the mixing weights; more makes more components",
-        batch: false,
-        get: |s| s.alpha.to_string(),
-        set: |s, t| put(&mut s.alpha, t, |v| *v > 0.0 && *v <= 1e6),
+        takes: "a number larger than 0, or auto",
+        help: "concentration of the mixing weights",
+        of: Kind::has_prior,
+        get: |s| s.dirichlet.alpha.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.dirichlet.alpha, t, "auto", positive),
     },
     SettingInfo {
         name: "new-components",
         takes: "a number from 1 to 1000",
         help: "sda-dp: components tried in each batch",
-        batch: false,
+        of: |k| k == Kind::GmmSdaDp,
         get: |s| s.new_components.to_string(),
         set: |s, t| put(&mut s.new_components, t, |v| (1..=1000).contains(v)),
     },
@@ -352,7 +392,7 @@ impl Settings {
 
     /// The settings that a kind has.
     pub fn of_kind(kind: Kind) -> impl Iterator<Item = &'static SettingInfo> {
-        SETTINGS.iter().filter(move |s| s.batch || kind.info().streaming)
+        SETTINGS.iter().filter(move |s| (s.of)(kind))
     }
 
     /// A kind's settings as name and value.
@@ -360,16 +400,12 @@ impl Settings {
         Settings::of_kind(kind).map(|s| (s.name, (s.get)(self))).collect()
     }
 
-    /// Weight of the prior mean, in rows: c₀.
-    pub fn prior_weight(&self) -> f64 {
-        self.prior_mean_rows.unwrap_or(self.prior_scale / (1.0 - self.prior_scale))
-    }
-
     /// The frame's scaling for a kind.
     pub fn scaling(&self, kind: Kind) -> Scaling {
         match (self.scale, kind) {
-            (ScaleChoice::Common, _)
-            | (ScaleChoice::Auto, Kind::MppcaOfab | Kind::MppcaFab | Kind::MppcaStrust) => Scaling::Common,
+            (ScaleChoice::Common, _) | (ScaleChoice::Auto, Kind::MppcaOfab | Kind::MppcaFab | Kind::MppcaStrust) => {
+                Scaling::Common
+            }
             (ScaleChoice::Columns, _) | (ScaleChoice::Auto, _) => Scaling::Columns,
         }
     }

@@ -8,7 +8,9 @@ const LARGEST: f64 = 1e100;
 pub(super) fn best_assignment(gain: &[f64], n_rows: usize, n_columns: usize) -> Vec<Option<usize>> {
     let n = n_rows.max(n_columns);
     // Places that pad the square are worth nothing, as is staying apart.
-    let worth = |i: usize, j: usize| if i < n_rows && j < n_columns { gain[i * n_columns + j].max(0.0).min(LARGEST) } else { 0.0 };
+    let worth = |i: usize, j: usize| {
+        if i < n_rows && j < n_columns { gain[i * n_columns + j].max(0.0).min(LARGEST) } else { 0.0 }
+    };
     // Rows and columns from one: the zeroth column holds the row being placed.
     let (mut of_row, mut of_column) = (vec![0.0; n + 1], vec![0.0; n + 1]);
     let mut row_at = vec![0; n + 1];

@@ -88,7 +88,7 @@ impl<F: Family, R: Rule> Learner for Vb<F, R> {
         let least = (delta * total).min(heaviest);
         let chosen: Vec<&Comp> = self.living().filter(|c| c.moments.count >= least).collect();
         let kept: f64 = chosen.iter().map(|c| c.moments.count).sum();
-        let prior = vec![self.settings.prior_scale; self.n_columns];
+        let prior = vec![self.prior_scale(); self.n_columns];
         let mut covariance = Vec::new();
         let mut components: Vec<Component> = chosen
             .iter()
@@ -145,6 +145,7 @@ impl<F: Family, R: Rule> Learner for Vb<F, R> {
         if self.n_columns != n_columns || self.frame.as_ref().is_some_and(|f| !f.is_sound(n_columns)) {
             return Err("its columns do not match".into());
         }
+        self.try_prior(vec![0.0; n_columns]).map_err(|e| e.to_string())?;
         let young_sound = |y: &Young| {
             y.rows.len() == y.weights.len() * n_columns
                 && !y.rows.iter().any(|v| v.abs() > LARGEST_CELL)

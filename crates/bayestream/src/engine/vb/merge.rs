@@ -141,7 +141,7 @@ struct Odds {
 
 impl Odds {
     fn new<F: Family, R: Rule>(learner: &Vb<F, R>) -> Odds {
-        Odds { prior: learner.prior_at(vec![0.0; learner.n_columns]), log_alpha: learner.settings.alpha.ln() }
+        Odds { prior: learner.prior_at(vec![0.0; learner.n_columns]), log_alpha: learner.alpha().ln() }
     }
 
     fn of_one(&self, a: &Comp, b: &Comp) -> f64 {

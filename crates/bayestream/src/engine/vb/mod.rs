@@ -9,6 +9,8 @@
 mod assign;
 mod component;
 mod expect;
+#[cfg(test)]
+mod laws;
 mod learner;
 mod merge;
 mod rule;
@@ -25,7 +27,7 @@ pub use svb::Svb;
 
 use super::parts::{Ring, ScoreTrack};
 use crate::data::{Frame, Scaling};
-use crate::family::{Family, Moments, NormalWishart};
+use crate::family::{Family, IllegalPrior, Moments, NormalWishart};
 use crate::model::{Config, Settings};
 use crate::num::{self, Rng};
 use crate::structure::{ComponentId, Event, EventLog, Happening, RowBlock};
@@ -36,6 +38,9 @@ use serde::{Deserialize, Serialize};
 
 /// Inner rounds end when no component takes more than this share of the batch more or less than the round before.
 const SETTLED: f64 = 1e-8;
+/// Variance expected within a component, in units of the columns': the best of 0.01, 0.03, 0.1 and 0.3 for all
+/// engines of this folder together on random mixtures of (10, 3) and (30, 10) components and columns.
+const PRIOR_SCALE: f64 = 0.03;
 /// A new component of the Dirichlet process with less than this many rows is dropped.
 const LEAST_NEW: f64 = 1.0;
 /// Rows kept for those who judge rows.
@@ -112,11 +117,23 @@ impl<F: Family, R: Rule> Vb<F, R> {
 
     /// The prior of a component around `mean`, in the frame, where columns have unit spread.
     fn prior_at(&self, mean: Vec<f64>) -> NormalWishart {
+        self.try_prior(mean).expect("settings are checked when a model is made or loaded, and framed cells are finite")
+    }
+
+    fn try_prior(&self, mean: Vec<f64>) -> Result<NormalWishart, IllegalPrior> {
         let d = self.n_columns;
-        let Settings { prior_scale, .. } = self.settings;
-        let (c, nu) = (self.settings.prior_weight(), d as f64 + self.settings.prior_rows);
-        NormalWishart::with_variances(c, nu, mean, &vec![prior_scale; d])
-            .expect("positive settings and finite cells make a prior")
+        let (scale, given) = (self.prior_scale(), &self.settings.dirichlet);
+        let c = given.c0.unwrap_or(scale / (1.0 - scale));
+        let nu = given.nu0.unwrap_or(d as f64 + 3.0);
+        NormalWishart::with_variances(c, nu, mean, &vec![scale; d])
+    }
+
+    fn prior_scale(&self) -> f64 {
+        self.settings.dirichlet.prior_scale.unwrap_or(PRIOR_SCALE)
+    }
+
+    fn alpha(&self) -> f64 {
+        self.settings.dirichlet.alpha.unwrap_or(1.0)
     }
 
     fn new_id(&mut self) -> ComponentId {
@@ -145,10 +162,6 @@ impl<F: Family, R: Rule> Vb<F, R> {
         self.frame = Some(frame);
         self.comps.clear();
         self.n_steps = 0;
-        if !R::GROWS {
-            let n = self.settings.start_components.min(self.settings.max_components);
-            self.add_at_seeds(n, &block, Some(&young.weights));
-        }
         self.learn(&mut block, Some(&young.weights))
     }
 
@@ -173,7 +186,7 @@ impl<F: Family, R: Rule> Vb<F, R> {
     fn log_weights(&self) -> Vec<f64> {
         let counts: Vec<f64> = self.comps.iter().map(|c| c.moments.count).collect();
         let mut out = Vec::new();
-        self.rule.log_weights(self.settings.alpha, &counts, &mut out);
+        self.rule.log_weights(self.alpha(), &counts, &mut out);
         out
     }
 
@@ -185,10 +198,13 @@ impl<F: Family, R: Rule> Vb<F, R> {
         }
         self.n_steps += 1;
         let n_old = self.comps.len();
-        if R::GROWS {
-            let room = self.settings.max_components.saturating_sub(n_old);
-            self.add_at_seeds(self.settings.new_components.min(room), block, weights);
-        }
+        let n_new = match (n_old, R::GROWS) {
+            (0, _) => self.settings.start_components,
+            (_, true) => self.settings.new_components,
+            (_, false) => 0,
+        };
+        let room = self.settings.max_components.saturating_sub(n_old);
+        self.add_at_seeds(n_new.min(room), block, weights);
         if self.comps.is_empty() {
             return 0;
         }
