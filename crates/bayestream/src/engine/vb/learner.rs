@@ -10,7 +10,8 @@ use crate::structure::{Component, Evaluation, EventLog, Happening, LogScore, Row
 impl<F: Family, R: Rule> Vb<F, R> {
     /// Keeps the batch with the first rows and makes the model anew when they have doubled. Returns whether it did.
     fn grow_up(&mut self, batch: &Batch<'_>, n_repairs: &mut u32) -> bool {
-        let Some(mut young) = self.young.take() else { return false };
+        let Some(kept) = &mut self.young else { return false };
+        let mut young = std::mem::take(kept);
         young.rows.extend_from_slice(batch.rows());
         match batch.weights() {
             Some(weights) => young.weights.extend_from_slice(weights),
@@ -24,6 +25,7 @@ impl<F: Family, R: Rule> Vb<F, R> {
             young.next = 2.0 * self.seen;
         }
         if is_grown {
+            self.young = None;
             let ids: Vec<_> = self.comps.iter().map(|c| c.id).collect();
             ids.into_iter().for_each(|id| self.log(id, Happening::Born));
         } else {

@@ -68,7 +68,9 @@ impl<F: Family, R: Rule> Vb<F, R> {
             let adopted = part.comps.iter().map(|c| merged.adopted(c, part.frame.as_ref())).collect();
             merged.match_in(adopted);
         }
-        merged.fit_in();
+        if parts.len() > 1 {
+            merged.fit_in();
+        }
         merged
     }
 
@@ -117,12 +119,16 @@ impl<F: Family, R: Rule> Vb<F, R> {
         }
     }
 
-    /// While there are more components than allowed, the lightest joins the one it is likeliest to be one with.
+    /// While there are more components than allowed, or some with less than a row, the lightest joins the one it is
+    /// likeliest to be one with.
     fn fit_in(&mut self) {
         let odds = Odds::new(self);
-        while self.comps.len() > self.settings.max_components.max(1) {
+        while self.comps.len() > 1 {
             let count = |k: usize| self.comps[k].moments.count;
             let lightest = (0..self.comps.len()).min_by(|&a, &b| count(a).total_cmp(&count(b))).unwrap_or(0);
+            if self.comps.len() <= self.settings.max_components && count(lightest) >= 1.0 {
+                break;
+            }
             let gone = self.comps.remove(lightest);
             let gain: Vec<f64> = self.comps.iter().map(|c| odds.of_one(c, &gone)).collect();
             let best = (0..gain.len()).max_by(|&a, &b| gain[a].total_cmp(&gain[b]).then(b.cmp(&a))).unwrap_or(0);
