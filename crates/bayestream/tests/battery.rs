@@ -32,6 +32,10 @@ battery! {
     mppca_ofab_paper: MppcaOfab Paper;
     gmm_fab: GmmFab Default;
     mppca_fab: MppcaFab Default;
+    gmm_sugs: GmmSugs Default;
+    gmm_asugs: GmmAsugs Default;
+    gmm_sva: GmmSva Default;
+    gmm_dp: GmmDp Default;
     gmm_svb: GmmSvb Default;
     gmm_strust: GmmStrust Default;
     mppca_strust: MppcaStrust Default;

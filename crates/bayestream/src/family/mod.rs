@@ -7,6 +7,7 @@ mod gauss;
 mod moments;
 mod normal_wishart;
 mod ppca;
+mod wishart_holes;
 
 pub use gauss::{Gauss, GaussScratch, Repair, VARIANCE_FLOOR, model_covariance, prior_free_count};
 pub use moments::Moments;
@@ -14,6 +15,7 @@ pub use normal_wishart::{
     IllegalPrior, MergeScratch, NormalWishart, WishartPosterior, WishartScratch, ln_multivariate_gamma,
 };
 pub use ppca::Ppca;
+pub use wishart_holes::FilledRow;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -46,6 +46,23 @@ impl Moments {
         self.count = total;
     }
 
+    /// Adds one whole row.
+    pub fn add_row(&mut self, row: &[f64], weight: f64) {
+        let d = self.n_columns();
+        let total = self.count + weight;
+        if total <= 0.0 {
+            return;
+        }
+        let (a, b) = (self.count / total, weight / total);
+        for i in 0..d {
+            let between = a * b * (row[i] - self.mean[i]);
+            let cells = self.covariance[i * d..(i + 1) * d].iter_mut().zip(row.iter().zip(&self.mean));
+            cells.for_each(|(v, (x, m))| *v = a * *v + between * (x - m));
+        }
+        self.mean.iter_mut().zip(row).for_each(|(m, x)| *m += b * (x - *m));
+        self.count = total;
+    }
+
     /// What is left when another's rows are taken out; `None` when that is less than a row.
     pub fn without(&self, other: &Moments) -> Option<Moments> {
         let mut left = self.clone();

@@ -282,9 +282,7 @@ impl WishartPosterior {
         }));
         prior.posterior_scatter(moments, &mut self.factor);
         let (log_det, n_repairs) = factor_repaired(&mut self.factor, &mut scratch.matrix, d);
-        for i in 0..d {
-            self.factor[i * d + i + 1..(i + 1) * d].fill(0.0);
-        }
+        self.clear_above();
         self.half_log_det = 0.5 * log_det;
         self.set_norm();
         n_repairs
@@ -296,6 +294,33 @@ impl WishartPosterior {
             + 0.5 * d * (self.c / (self.c + 1.0)).ln()
             - 0.5 * d * LN_PI
             - self.half_log_det;
+    }
+
+    /// A posterior with given parameters; S is row-major and its lower triangle is read.
+    pub fn from_parts(
+        c: f64,
+        nu: f64,
+        mean: Vec<f64>,
+        mut scatter: Vec<f64>,
+    ) -> Result<WishartPosterior, IllegalPrior> {
+        let d = mean.len();
+        NormalWishart::check(d, c, nu)?;
+        if scatter.len() != d * d {
+            return Err(IllegalPrior::Scatter);
+        }
+        let (log_det, _) = factor_repaired(&mut scatter, &mut Vec::new(), d);
+        let mut posterior =
+            WishartPosterior { c, nu, mean, factor: scatter, half_log_det: 0.5 * log_det, log_norm: 0.0 };
+        posterior.clear_above();
+        posterior.set_norm();
+        Ok(posterior)
+    }
+
+    fn clear_above(&mut self) {
+        let d = self.mean.len();
+        for i in 0..d {
+            self.factor[i * d + i + 1..(i + 1) * d].fill(0.0);
+        }
     }
 
     /// Adds one whole row with a weight, by a rank-one update of L.
@@ -336,6 +361,11 @@ impl WishartPosterior {
         self.log_norm - 0.5 * (self.nu + 1.0) * (self.c / (self.c + 1.0) * distance).ln_1p()
     }
 
+    /// The constants a, b, s of the log predictive density a − b·ln(1 + s·distance), for whole batches at once.
+    pub fn predictive_terms(&self) -> (f64, f64, f64) {
+        (self.log_norm, 0.5 * (self.nu + 1.0), self.c / (self.c + 1.0))
+    }
+
     /// E ln |T|.
     pub fn expected_log_det(&self) -> f64 {
         let d = self.mean.len();
@@ -361,19 +391,28 @@ impl WishartPosterior {
         into.set(&self.mean, &scratch.matrix);
     }
 
+    /// S, row-major, both triangles.
+    pub fn scatter_into(&self, out: &mut Vec<f64>) {
+        let d = self.mean.len();
+        out.clear();
+        out.resize(d * d, 0.0);
+        for i in 0..d {
+            for j in 0..=i {
+                let value = (0..=j).map(|r| self.factor[i * d + r] * self.factor[j * d + r]).sum::<f64>();
+                out[i * d + j] = value;
+                out[j * d + i] = value;
+            }
+        }
+    }
+
     /// E Σ = S/(ν − d − 1), row-major; below d + 1 degrees of freedom, where it does not exist, S/ν.
     pub fn expected_covariance(&self) -> Vec<f64> {
         let d = self.mean.len();
         let rows = self.nu - d as f64 - 1.0;
         let divisor = if rows > 0.0 { rows } else { self.nu };
-        let mut out = vec![0.0; d * d];
-        for i in 0..d {
-            for j in 0..=i {
-                let value = (0..=j).map(|r| self.factor[i * d + r] * self.factor[j * d + r]).sum::<f64>() / divisor;
-                out[i * d + j] = value;
-                out[j * d + i] = value;
-            }
-        }
+        let mut out = Vec::new();
+        self.scatter_into(&mut out);
+        out.iter_mut().for_each(|v| *v /= divisor);
         out
     }
 

@@ -12,6 +12,7 @@
 //! The same model gives the same bytes. Reading checks all of it: a damaged file is an error, never a panic.
 
 use super::{Body, Config, FormatError, Kind, Model, Variant};
+use crate::engine::dp::Rule;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -100,6 +101,10 @@ impl Body {
             | (Body::GmmStrust(_), Kind::GmmStrust)
             | (Body::MppcaStrust(_), Kind::MppcaStrust)
             | (Body::GmmSdaDp(_), Kind::GmmSdaDp) => true,
+            (Body::Dirichlet(learner), Kind::GmmSugs) => learner.rule() == Rule::Sugs,
+            (Body::Dirichlet(learner), Kind::GmmAsugs) => learner.rule() == Rule::Asugs,
+            (Body::Dirichlet(learner), Kind::GmmSva) => learner.rule() == Rule::Sva,
+            (Body::Dirichlet(learner), Kind::GmmDp) => learner.rule() == Rule::Lazy,
             _ => false,
         }
     }

@@ -16,6 +16,14 @@ pub enum Kind {
     GmmFab,
     /// Mixture of probabilistic PCA, batch FAB.
     MppcaFab,
+    /// Dirichlet-process mixture of Gaussians, sequential updating and greedy search.
+    GmmSugs,
+    /// The same with an adaptive concentration.
+    GmmAsugs,
+    /// Dirichlet-process mixture of Gaussians, sequential variational approximation.
+    GmmSva,
+    /// Dirichlet-process mixture of Gaussians that merges, splits and learns its own prior.
+    GmmDp,
     /// Gaussian mixture, streaming variational Bayes.
     GmmSvb,
     /// Gaussian mixture, streaming trust-region stochastic variational inference.
@@ -41,7 +49,7 @@ pub struct KindInfo {
 }
 
 /// Every kind there is.
-pub const KINDS: [KindInfo; 8] = [
+pub const KINDS: [KindInfo; 12] = [
     KindInfo {
         kind: Kind::GmmOfab,
         name: "gmm/ofab",
@@ -69,6 +77,34 @@ pub const KINDS: [KindInfo; 8] = [
         alias: None,
         streaming: false,
         summary: "mixture of probabilistic PCA by batch FAB: keeps every row in memory, for comparison",
+    },
+    KindInfo {
+        kind: Kind::GmmSugs,
+        name: "gmm/sugs",
+        alias: None,
+        streaming: true,
+        summary: "Dirichlet-process mixture of Gaussians by greedy assignment, concentration averaged over a grid (SUGS)",
+    },
+    KindInfo {
+        kind: Kind::GmmAsugs,
+        name: "gmm/asugs",
+        alias: None,
+        streaming: true,
+        summary: "Dirichlet-process mixture of Gaussians by greedy assignment, adaptive concentration (ASUGS)",
+    },
+    KindInfo {
+        kind: Kind::GmmSva,
+        name: "gmm/sva",
+        alias: None,
+        streaming: true,
+        summary: "Dirichlet-process mixture of Gaussians by soft assignment (sequential variational approximation)",
+    },
+    KindInfo {
+        kind: Kind::GmmDp,
+        name: "gmm/dp",
+        alias: Some("dpmm"),
+        streaming: true,
+        summary: "Dirichlet-process mixture of Gaussians that merges, splits and learns its own prior, in one pass",
     },
     KindInfo {
         kind: Kind::GmmSvb,
@@ -112,6 +148,16 @@ impl Kind {
         matches!(self, Kind::GmmOfab | Kind::MppcaOfab)
     }
 
+    /// True for mixtures whose components come from a Dirichlet process.
+    pub fn is_dirichlet(self) -> bool {
+        self.is_sequential() || self == Kind::GmmDp
+    }
+
+    /// True for the Dirichlet-process kinds that follow their papers row by row.
+    pub fn is_sequential(self) -> bool {
+        matches!(self, Kind::GmmSugs | Kind::GmmAsugs | Kind::GmmSva)
+    }
+
     /// True for the streaming variational kinds.
     pub fn is_variational(self) -> bool {
         matches!(self, Kind::GmmSvb | Kind::GmmStrust | Kind::MppcaStrust | Kind::GmmSdaDp)
@@ -119,7 +165,7 @@ impl Kind {
 
     /// True for kinds whose components have a conjugate prior.
     pub fn has_prior(self) -> bool {
-        self.is_variational()
+        self.is_dirichlet() || self.is_variational()
     }
 
     /// The full name, `family/engine`.

@@ -1,6 +1,7 @@
 //! Models of disjoint shards of one stream, combined.
 
 use super::{Body, MergeError, Model};
+use crate::engine::dp::DirichletMixture;
 use crate::engine::ofab::Ofab;
 use crate::engine::vb::Vb;
 use crate::outlier::{Watch, WatchWork};
@@ -37,6 +38,7 @@ impl Model {
         let body = match &ordered[0].body {
             Body::GmmOfab(_) => merged!(GmmOfab, Ofab),
             Body::MppcaOfab(_) => merged!(MppcaOfab, Ofab),
+            Body::Dirichlet(_) => merged!(Dirichlet, DirichletMixture),
             Body::GmmSvb(_) => merged!(GmmSvb, Vb),
             Body::GmmStrust(_) => merged!(GmmStrust, Vb),
             Body::MppcaStrust(_) => merged!(MppcaStrust, Vb),

@@ -10,10 +10,11 @@ mod watching;
 pub use error::{ConfigError, FormatError, MergeError, UpdateError};
 pub use file::{FORMAT_VERSION, Header, read_header};
 pub use kind::{KINDS, Kind, KindInfo, nearest};
-pub use settings::{DirichletSettings, SETTINGS, ScaleChoice, SettingInfo, Settings, Variant};
+pub use settings::{DirichletSettings, PruneMerge, SETTINGS, ScaleChoice, SettingInfo, Settings, Variant};
 pub use watching::Judge;
 
 use crate::data::{Batch, DataError, DataFault, LARGEST_CELL};
+use crate::engine::dp::{DirichletMixture, Rule};
 use crate::engine::fab::Fab;
 use crate::engine::ofab::Ofab;
 use crate::engine::ofab_paper::OfabPaper;
@@ -80,6 +81,7 @@ enum Body {
     MppcaPaper(OfabPaper<Ppca>),
     GmmFab(Fab<FullGaussian>),
     MppcaFab(Fab<Ppca>),
+    Dirichlet(DirichletMixture),
     GmmSvb(Vb<FullGaussian, Svb>),
     GmmStrust(Vb<FullGaussian, Strust>),
     MppcaStrust(Vb<Ppca, Strust>),
@@ -95,6 +97,7 @@ impl Body {
             Body::MppcaPaper(l) => l,
             Body::GmmFab(l) => l,
             Body::MppcaFab(l) => l,
+            Body::Dirichlet(l) => l,
             Body::GmmSvb(l) => l,
             Body::GmmStrust(l) => l,
             Body::MppcaStrust(l) => l,
@@ -110,6 +113,7 @@ impl Body {
             Body::MppcaPaper(l) => l,
             Body::GmmFab(l) => l,
             Body::MppcaFab(l) => l,
+            Body::Dirichlet(l) => l,
             Body::GmmSvb(l) => l,
             Body::GmmStrust(l) => l,
             Body::MppcaStrust(l) => l,
@@ -129,6 +133,10 @@ impl Model {
             (Kind::MppcaOfab, Variant::Paper) => Body::MppcaPaper(OfabPaper::new(&config)),
             (Kind::GmmFab, _) => Body::GmmFab(Fab::new(&config)),
             (Kind::MppcaFab, _) => Body::MppcaFab(Fab::new(&config)),
+            (Kind::GmmSugs, _) => Body::Dirichlet(DirichletMixture::new(&config, Rule::Sugs)),
+            (Kind::GmmAsugs, _) => Body::Dirichlet(DirichletMixture::new(&config, Rule::Asugs)),
+            (Kind::GmmSva, _) => Body::Dirichlet(DirichletMixture::new(&config, Rule::Sva)),
+            (Kind::GmmDp, _) => Body::Dirichlet(DirichletMixture::new(&config, Rule::Lazy)),
             (Kind::GmmSvb, _) => Body::GmmSvb(Vb::new(&config)),
             (Kind::GmmStrust, _) => Body::GmmStrust(Vb::new(&config)),
             (Kind::MppcaStrust, _) => Body::MppcaStrust(Vb::new(&config)),

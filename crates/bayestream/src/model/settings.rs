@@ -26,17 +26,61 @@ pub enum ScaleChoice {
     Common,
 }
 
-/// The prior of mixtures that have one.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// How sequential Dirichlet-process kinds get rid of components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PruneMerge {
+    /// Components stay for ever.
+    Off,
+    /// As printed: pruned by relative weight, merged by the distance of their posteriors over time.
+    Paper,
+    /// Merged when the marginal likelihood gains by it; pruned by weight per age, after a time of grace.
+    Exact,
+}
+
+/// The prior and the moves of Dirichlet-process mixtures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DirichletSettings {
     /// Degrees of freedom ν₀ = 2δ₀ of the Wishart prior; `None`: columns + 3.
     pub nu0: Option<f64>,
     /// Weight c₀ of the prior mean, in rows; `None`: what agrees with the prior scale s, s/(1 − s).
     pub c0: Option<f64>,
-    /// Expected variance within a component as a share of the columns' variance.
+    /// Expected variance within a component as a share of the columns' variance; `None`: the one of a few that foretells
+    /// the first rows best.
     pub prior_scale: Option<f64>,
-    /// Concentration α.
+    /// Concentration α; `None`: the kind's own way of learning it (SVA: 1).
     pub alpha: Option<f64>,
+    /// Values of α that SUGS averages over.
+    pub alpha_grid: Vec<f64>,
+    /// Rate λ of the exponential prior of α.
+    pub lambda: f64,
+    /// SVA: the probability of a new component above which it is made.
+    pub epsilon: f64,
+    /// See [`PruneMerge`].
+    pub prune_merge: PruneMerge,
+    /// Relative weight below which a component is pruned.
+    pub prune_below: f64,
+    /// Distance of posteriors over time below which two components are merged as printed.
+    pub merge_below: f64,
+    /// Rows between two rounds of pruning and merging.
+    pub prune_every: usize,
+}
+
+impl Default for DirichletSettings {
+    fn default() -> Self {
+        DirichletSettings {
+            nu0: None,
+            c0: None,
+            prior_scale: None,
+            alpha: None,
+            alpha_grid: vec![0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0],
+            lambda: 1.0,
+            epsilon: 0.1,
+            prune_merge: PruneMerge::Off,
+            prune_below: 1e-3,
+            merge_below: 1e-2,
+            prune_every: 50,
+        }
+    }
 }
 
 impl DirichletSettings {
@@ -47,7 +91,10 @@ impl DirichletSettings {
             Some(nu0) if nu0 <= bound => Err(ConfigError::BadValue {
                 name: "nu0".into(),
                 value: nu0.to_string(),
-                expected: format!("a number larger than {bound} with {n_columns} columns"),
+                expected: format!(
+                    "a number larger than {bound} with {n_columns} columns (delta0 larger than {}): the prior does not exist below",
+                    bound / 2.0
+                ),
             }),
             _ => Ok(()),
         }
@@ -87,7 +134,7 @@ pub struct Settings {
     pub inner: usize,
     /// Paper variant: redundant components to keep and to add.
     pub spare: usize,
-    /// Kinds with a prior of their own.
+    /// Dirichlet-process kinds.
     pub dirichlet: DirichletSettings,
     /// SDA-DP: components tried in each batch.
     pub new_components: usize,
@@ -139,6 +186,14 @@ fn streams(kind: Kind) -> bool {
     kind.info().streaming
 }
 
+fn remembers(kind: Kind) -> bool {
+    kind.is_ofab() || kind == Kind::GmmDp
+}
+
+fn adapts(kind: Kind) -> bool {
+    matches!(kind, Kind::GmmAsugs | Kind::GmmDp)
+}
+
 fn steps(kind: Kind) -> bool {
     kind.is_ofab() || matches!(kind, Kind::GmmStrust | Kind::MppcaStrust)
 }
@@ -177,6 +232,17 @@ fn put_option<T: std::str::FromStr>(slot: &mut Option<T>, text: &str, none: &str
     }
 }
 
+/// Puts a list of positive numbers, separated by commas.
+fn put_list(slot: &mut Vec<f64>, text: &str) -> bool {
+    match text.split(',').map(|v| v.trim().parse::<f64>()).collect::<Result<Vec<f64>, _>>() {
+        Ok(values) if !values.is_empty() && values.len() <= 100 && values.iter().all(positive) => {
+            *slot = values;
+            true
+        }
+        _ => false,
+    }
+}
+
 /// Puts the value whose word is `text`.
 fn put_word<T: Copy>(slot: &mut T, text: &str, words: &[(&str, T)]) -> bool {
     match words.iter().find(|(word, _)| *word == text) {
@@ -195,16 +261,18 @@ fn word<T: PartialEq>(value: &T, words: &[(&'static str, T)]) -> String {
 
 const VARIANTS: [(&str, Variant); 2] = [("default", Variant::Default), ("paper", Variant::Paper)];
 const SWITCH: [(&str, bool); 2] = [("off", false), ("auto", true)];
+const PRUNE_MERGE: [(&str, PruneMerge); 3] =
+    [("off", PruneMerge::Off), ("paper", PruneMerge::Paper), ("exact", PruneMerge::Exact)];
 const SCALES: [(&str, ScaleChoice); 3] =
     [("auto", ScaleChoice::Auto), ("columns", ScaleChoice::Columns), ("common", ScaleChoice::Common)];
 
 /// Every setting there is.
-pub const SETTINGS: [SettingInfo; 20] = [
+pub const SETTINGS: [SettingInfo; 27] = [
     SettingInfo {
         name: "variant",
         takes: "default or paper",
         help: "paper runs Algorithm 1 of the paper, for reproduction",
-        of: Kind::is_ofab,
+        of: Kind::has_prior,
         get: |s| word(&s.variant, &VARIANTS),
         set: |s, t| put_word(&mut s.variant, t, &VARIANTS),
     },
@@ -228,7 +296,7 @@ pub const SETTINGS: [SettingInfo; 20] = [
         name: "memory",
         takes: "a number of rows of at least 10, or all",
         help: "effective memory: older rows fade with this time constant",
-        of: Kind::is_ofab,
+        of: remembers,
         get: |s| s.memory.map_or("all".into(), |m| m.to_string()),
         set: |s, t| put_option(&mut s.memory, t, "all", |v: &f64| *v >= 10.0 && v.is_finite()),
     },
@@ -244,7 +312,7 @@ pub const SETTINGS: [SettingInfo; 20] = [
         name: "start-components",
         takes: "a number from 1 to 1000",
         help: "components the first model starts from, before it shrinks",
-        of: every,
+        of: |k| !k.is_dirichlet(),
         get: |s| s.start_components.to_string(),
         set: |s, t| put(&mut s.start_components, t, |v| (1..=1000).contains(v)),
     },
@@ -324,7 +392,7 @@ pub const SETTINGS: [SettingInfo; 20] = [
         name: "nu0",
         takes: "a number larger than the columns less one, or auto",
         help: "degrees of freedom of the Wishart prior, twice delta0 of the papers (auto: columns + 3)",
-        of: Kind::has_prior,
+        of: Kind::is_dirichlet,
         get: |s| s.dirichlet.nu0.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.dirichlet.nu0, t, "auto", positive),
     },
@@ -339,7 +407,7 @@ pub const SETTINGS: [SettingInfo; 20] = [
     SettingInfo {
         name: "prior-scale",
         takes: "a share in (0, 1), or auto",
-        help: "variance expected within a component, as a share of the columns'",
+        help: "variance expected within a component, as a share of the columns' (auto: what foretells the first rows best; variational kinds: 0.03)",
         of: Kind::has_prior,
         get: |s| s.dirichlet.prior_scale.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.dirichlet.prior_scale, t, "auto", |v| *v >= 1e-9 && *v < 1.0),
@@ -347,15 +415,71 @@ pub const SETTINGS: [SettingInfo; 20] = [
     SettingInfo {
         name: "alpha",
         takes: "a number larger than 0, or auto",
-        help: "concentration of the mixing weights",
+        help: "concentration of the Dirichlet process (auto: learnt; gmm/sva and variational kinds: 1)",
         of: Kind::has_prior,
         get: |s| s.dirichlet.alpha.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.dirichlet.alpha, t, "auto", positive),
     },
     SettingInfo {
+        name: "alpha-grid",
+        takes: "numbers larger than 0, separated by commas",
+        help: "concentrations that are averaged over",
+        of: |k| k == Kind::GmmSugs,
+        get: |s| s.dirichlet.alpha_grid.iter().map(f64::to_string).collect::<Vec<_>>().join(","),
+        set: |s, t| put_list(&mut s.dirichlet.alpha_grid, t),
+    },
+    SettingInfo {
+        name: "lambda",
+        takes: "a number larger than 0",
+        help: "rate of the exponential prior of the concentration",
+        of: adapts,
+        get: |s| s.dirichlet.lambda.to_string(),
+        set: |s, t| put(&mut s.dirichlet.lambda, t, positive),
+    },
+    SettingInfo {
+        name: "epsilon",
+        takes: "a probability in (0, 1)",
+        help: "a component is made when the probability of a new one is larger",
+        of: |k| k == Kind::GmmSva,
+        get: |s| s.dirichlet.epsilon.to_string(),
+        set: |s, t| put(&mut s.dirichlet.epsilon, t, |v| *v > 0.0 && *v < 1.0),
+    },
+    SettingInfo {
+        name: "prune-merge",
+        takes: "off, paper or exact",
+        help: "how components go: never, as printed, or by the marginal likelihood",
+        of: Kind::is_sequential,
+        get: |s| word(&s.dirichlet.prune_merge, &PRUNE_MERGE),
+        set: |s, t| put_word(&mut s.dirichlet.prune_merge, t, &PRUNE_MERGE),
+    },
+    SettingInfo {
+        name: "prune-below",
+        takes: "a share in [0, 1)",
+        help: "prune-merge: relative weight below which a component is pruned",
+        of: Kind::is_sequential,
+        get: |s| s.dirichlet.prune_below.to_string(),
+        set: |s, t| put(&mut s.dirichlet.prune_below, t, |v| (0.0..1.0).contains(v)),
+    },
+    SettingInfo {
+        name: "merge-below",
+        takes: "a distance in [0, 2)",
+        help: "prune-merge=paper: distance of posteriors over time below which two components are merged",
+        of: Kind::is_sequential,
+        get: |s| s.dirichlet.merge_below.to_string(),
+        set: |s, t| put(&mut s.dirichlet.merge_below, t, |v| (0.0..2.0).contains(v)),
+    },
+    SettingInfo {
+        name: "prune-every",
+        takes: "a number of rows from 1 to 1000000",
+        help: "prune-merge: rows between two rounds",
+        of: Kind::is_sequential,
+        get: |s| s.dirichlet.prune_every.to_string(),
+        set: |s, t| put(&mut s.dirichlet.prune_every, t, |v| (1..=1_000_000).contains(v)),
+    },
+    SettingInfo {
         name: "new-components",
         takes: "a number from 1 to 1000",
-        help: "sda-dp: components tried in each batch",
+        help: "components tried in each batch",
         of: |k| k == Kind::GmmSdaDp,
         get: |s| s.new_components.to_string(),
         set: |s, t| put(&mut s.new_components, t, |v| (1..=1000).contains(v)),
@@ -406,7 +530,7 @@ impl Settings {
             (ScaleChoice::Common, _) | (ScaleChoice::Auto, Kind::MppcaOfab | Kind::MppcaFab | Kind::MppcaStrust) => {
                 Scaling::Common
             }
-            (ScaleChoice::Columns, _) | (ScaleChoice::Auto, _) => Scaling::Columns,
+            (ScaleChoice::Columns | ScaleChoice::Auto, _) => Scaling::Columns,
         }
     }
 }

@@ -8,11 +8,13 @@
 //! | [`AbruptDrift`] | three segments of a stream with components of their own (the paper's case 2) |
 //! | [`GradualDrift`] | a mixture whose means move |
 //! | [`MppcaTruth`] | components with principal subspaces of different dimensions |
+//! | [`grid_truth`] | round components on a square grid (the 16 classes of the ASUGS paper) |
 //! | [`letters`] | points on the strokes of I, C, D, M |
 //! | [`StudentTruth`] | components with heavy tails |
 //! | [`Truth::sample_sorted`] | rows in the worst order there is |
 
 mod drift;
+mod grid;
 mod letters;
 mod mppca;
 mod ofab;
@@ -20,6 +22,7 @@ mod student;
 mod truth;
 
 pub use drift::{AbruptDrift, GradualDrift, Segment};
+pub use grid::grid_truth;
 pub use letters::{LetterOrder, Letters, UnknownOrder, letters};
 pub use mppca::MppcaTruth;
 pub use ofab::{Covariance, UnknownCovariance, ofab_truth};

@@ -1,0 +1,160 @@
+//! One component of a Dirichlet-process mixture.
+
+use super::halves::Halves;
+use super::prior::Prior;
+use crate::family::{FilledRow, FullGaussian, Gauss, GaussScratch, Moments, WishartPosterior, WishartScratch};
+use crate::num::Whitener;
+use crate::structure::ComponentId;
+use serde::{Deserialize, Serialize};
+
+/// A density is refreshed when this share of its count is new.
+const REFRESH: f64 = 0.02;
+/// Enough rows for [`Gauss::refresh`] to add nothing of its own: the prior is blended in before.
+const MANY: f64 = 1e12;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Comp {
+    pub id: ComponentId,
+    /// Raw statistics: nothing of the prior is inside.
+    pub moments: Moments,
+    /// What assignments are made by: exact in the sequential kinds, lagging by a few percent of the count in `gmm/dp`.
+    pub posterior: WishartPosterior,
+    /// The density that is handed out.
+    pub gauss: Gauss,
+    /// Mass since the density was made.
+    pub stale: f64,
+    /// Rows learnt from when it was born.
+    pub born: u64,
+    /// Running sum of its posterior weights, for pruning.
+    pub claimed: f64,
+    /// What a split is looked for with.
+    pub halves: Option<Halves>,
+    #[serde(skip)]
+    pub whitener: Whitener,
+}
+
+/// Buffers for changing a component.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CompScratch {
+    pub wishart: WishartScratch,
+    gauss: GaussScratch,
+    blended: Vec<f64>,
+    floor: Vec<f64>,
+}
+
+impl Comp {
+    /// A component with these statistics.
+    pub fn new(id: ComponentId, moments: Moments, prior: &Prior, born: u64, scratch: &mut CompScratch) -> Comp {
+        let posterior = prior.clustering.posterior(&moments);
+        let claimed = moments.count;
+        let mut comp = Comp {
+            id,
+            gauss: Gauss::with_covariance(&[], &[]),
+            posterior,
+            stale: 0.0,
+            born,
+            claimed,
+            halves: None,
+            whitener: Whitener::default(),
+            moments,
+        };
+        comp.refresh_density(prior, scratch);
+        comp.pack(&mut scratch.wishart);
+        comp
+    }
+
+    /// Adds a whole row, exactly.
+    pub fn add_row(&mut self, row: &[f64], weight: f64, prior: &Prior, scratch: &mut CompScratch) {
+        self.moments.add_row(row, weight);
+        self.posterior.add(row, weight, &mut scratch.wishart);
+        self.grown(weight, prior, scratch);
+    }
+
+    /// Adds a row whose missing cells were filled in, with what is not known of them.
+    pub fn add_filled(&mut self, filled: &FilledRow, weight: f64, prior: &Prior, scratch: &mut CompScratch) {
+        let d = filled.row.len();
+        self.moments.add_row(&filled.row, weight);
+        let share = weight / self.moments.count;
+        let m = filled.missing.len();
+        for (a, &i) in filled.missing.iter().enumerate() {
+            for (b, &j) in filled.missing.iter().enumerate() {
+                self.moments.covariance[i * d + j] += share * filled.covariance[a * m + b];
+            }
+        }
+        self.posterior.rebuild(&prior.clustering, &self.moments, &mut scratch.wishart);
+        self.grown(weight, prior, scratch);
+    }
+
+    fn grown(&mut self, weight: f64, prior: &Prior, scratch: &mut CompScratch) {
+        self.stale += weight;
+        if self.is_stale() {
+            self.refresh_density(prior, scratch);
+        }
+    }
+
+    pub fn is_stale(&self) -> bool {
+        self.stale > REFRESH * self.moments.count
+    }
+
+    /// Catches everything up with the statistics; returns how often a covariance had to be repaired.
+    pub fn refresh(&mut self, prior: &Prior, scratch: &mut CompScratch) -> u32 {
+        let n_repairs = self.posterior.rebuild(&prior.clustering, &self.moments, &mut scratch.wishart);
+        self.pack(&mut scratch.wishart);
+        self.refresh_density(prior, scratch);
+        n_repairs
+    }
+
+    fn refresh_density(&mut self, prior: &Prior, scratch: &mut CompScratch) {
+        let d = self.moments.n_columns();
+        prior.blended(&self.moments, &mut scratch.blended);
+        std::mem::swap(&mut self.moments.covariance, &mut scratch.blended);
+        scratch.floor.resize(d, 0.0);
+        let count = std::mem::replace(&mut self.moments.count, MANY);
+        self.gauss.refresh(FullGaussian, &self.moments, &scratch.floor, &mut scratch.gauss);
+        self.moments.count = count;
+        std::mem::swap(&mut self.moments.covariance, &mut scratch.blended);
+        self.stale = 0.0;
+    }
+
+    /// Packs the posterior for the kernels; it is not saved.
+    pub fn pack(&mut self, scratch: &mut WishartScratch) {
+        self.posterior.whitener(scratch, &mut self.whitener);
+    }
+
+    /// Takes over another component's rows.
+    pub fn absorb(&mut self, other: &Comp, prior: &Prior, scratch: &mut CompScratch) {
+        self.moments.add_scaled(1.0, &other.moments);
+        self.claimed += other.claimed;
+        self.born = self.born.min(other.born);
+        self.halves = None;
+        self.refresh(prior, scratch);
+    }
+
+    pub fn is_sound(&self, n_columns: usize) -> bool {
+        moments_sound(&self.moments, n_columns)
+            && self.moments.count > 0.0
+            && self.posterior.is_sound(n_columns)
+            && self.gauss.is_sound(n_columns)
+            && self.stale.is_finite()
+            && self.claimed.is_finite()
+            && self.halves.as_ref().is_none_or(|h| h.is_sound(n_columns))
+    }
+
+    /// Rebuilds what is not saved.
+    pub fn restore(&mut self) {
+        let mut scratch = WishartScratch::default();
+        self.gauss.pack();
+        self.pack(&mut scratch);
+        if let Some(halves) = &mut self.halves {
+            halves.pack(&mut scratch);
+        }
+    }
+}
+
+pub(super) fn moments_sound(moments: &Moments, n_columns: usize) -> bool {
+    moments.mean.len() == n_columns
+        && moments.covariance.len() == n_columns * n_columns
+        && moments.count.is_finite()
+        && moments.count >= 0.0
+        && moments.mean.iter().chain(&moments.covariance).all(|v| v.is_finite())
+}

@@ -1,0 +1,194 @@
+//! The step of `gmm/dp`: rows in batches, each to its likeliest component.
+//!
+//! Deviates: settled components are scored as they were when a few percent of their rows were fewer, and a whole
+//! batch at a time; young ones, and rows that may found new ones, row by row and exactly.
+
+use super::core::Core;
+use super::halves::{Gathered, HalvesScratch};
+use crate::family::WishartPosterior;
+use crate::num::{self, Lanes, Whitener};
+
+/// Rows below which a component is young, in units of columns + 2.
+const YOUNG: f64 = 3.0;
+
+/// Buffers of a step; not part of the state.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LazyWork {
+    lanes: Lanes,
+    scores: Vec<f64>,
+    log_new: Vec<f64>,
+    log_total: Vec<f64>,
+    settled: Vec<usize>,
+    young: Vec<usize>,
+    best: Vec<(f64, usize)>,
+    index: Vec<Vec<u32>>,
+    mass: Vec<Vec<f64>>,
+    empty: Whitener,
+    halves: HalvesScratch,
+    gathered: Gathered,
+    late: Vec<f64>,
+}
+
+/// `shift` plus the log predictive density of every row.
+fn log_predictive(posterior: &WishartPosterior, whitener: &Whitener, lanes: &Lanes, shift: f64, out: &mut [f64]) {
+    num::mahalanobis(lanes, whitener, out);
+    let out = &mut out[..lanes.n_padded()];
+    let (a, b, s) = posterior.predictive_terms();
+    // Small distances lose digits of ln(1 + x) that are far below the noise of an assignment.
+    out.iter_mut().for_each(|v| *v = 1.0 + s * *v);
+    num::ln_slice(out);
+    out.iter_mut().for_each(|v| *v = shift + a - b * *v);
+}
+
+impl Core {
+    fn is_young(&self, k: usize) -> bool {
+        let moments = &self.comps[k].moments;
+        moments.count < YOUNG * (moments.n_columns() as f64 + 2.0)
+    }
+
+    /// Learns from whole rows; appends their log predictive densities before that.
+    pub fn learn_batch(
+        &mut self,
+        rows: &[f64],
+        weights: Option<&[f64]>,
+        work: &mut LazyWork,
+        out: &mut Vec<f64>,
+    ) -> u32 {
+        let d = self.prior.clustering.n_columns();
+        let n = rows.len() / d;
+        let weight_of = |i: usize| weights.map_or(1.0, |w| w[i]);
+        let batch_mass = weights.map_or(n as f64, |w| w.iter().sum());
+        work.lanes.load(rows, d);
+        let stride = num::column_stride(n);
+        let choice = self.concentration.choice(self.comps.len(), self.mass);
+        work.settled.clear();
+        work.young.clear();
+        (0..self.comps.len()).for_each(|k| match self.is_young(k) {
+            true => work.young.push(k),
+            false => work.settled.push(k),
+        });
+        work.scores.resize((work.settled.len() + 1) * stride, 0.0);
+        for (at, &k) in work.settled.iter().enumerate() {
+            let comp = &self.comps[k];
+            let shift = choice.log_old + comp.moments.count.ln();
+            log_predictive(&comp.posterior, &comp.whitener, &work.lanes, shift, &mut work.scores[at * stride..]);
+        }
+        self.empty.whitener(&mut self.work.comp.wishart, &mut work.empty);
+        let last = work.settled.len() * stride;
+        log_predictive(&self.empty, &work.empty, &work.lanes, choice.log_new, &mut work.scores[last..]);
+        work.log_new.clear();
+        work.log_new.extend_from_slice(&work.scores[last..last + n]);
+        work.best.clear();
+        work.best.resize(n, (f64::NEG_INFINITY, usize::MAX));
+        for (at, &k) in work.settled.iter().enumerate() {
+            for (best, &score) in work.best.iter_mut().zip(&work.scores[at * stride..]) {
+                if score > best.0 {
+                    *best = (score, k);
+                }
+            }
+        }
+        work.log_total.resize(stride, 0.0);
+        num::normalise_columns(&mut work.scores, work.settled.len() + 1, stride, n, &mut work.log_total);
+        work.index.iter_mut().for_each(Vec::clear);
+        work.mass.iter_mut().for_each(Vec::clear);
+        while work.index.len() < self.comps.len() {
+            work.index.push(Vec::new());
+            work.mass.push(Vec::new());
+        }
+        for i in 0..n {
+            let row = &rows[i * d..(i + 1) * d];
+            let weight = weight_of(i);
+            let (mut best, mut winner) = work.best[i];
+            let mut log_total = work.log_total[i];
+            if !work.young.is_empty() {
+                work.late.clear();
+                work.late.push(log_total);
+                for &k in &work.young {
+                    let comp = &self.comps[k];
+                    let log_predictive = comp.posterior.log_predictive(row, &mut self.work.comp.wishart);
+                    let score = choice.log_old + comp.moments.count.ln() + log_predictive;
+                    work.late.push(score);
+                    if score > best {
+                        (best, winner) = (score, k);
+                    }
+                }
+                log_total = num::log_sum_exp(&work.late);
+            }
+            out.push(log_total);
+            self.n_learnt += 1;
+            if work.log_new[i] > best || winner == usize::MAX {
+                if self.comps.len() >= self.settings.max_components {
+                    // Making room renumbers components: what is left of the batch is learnt row by row.
+                    self.add_assigned(rows, work, batch_mass);
+                    self.n_learnt -= 1;
+                    out.pop();
+                    for (at, row) in rows.chunks_exact(d).enumerate().skip(i) {
+                        out.push(self.learn_row(row, weight_of(at)));
+                    }
+                    return 0;
+                }
+                self.birth(row, weight);
+                work.young.push(self.comps.len() - 1);
+                work.index.push(Vec::new());
+                work.mass.push(Vec::new());
+            } else if work.young.contains(&winner) {
+                let comp = &mut self.comps[winner];
+                comp.claimed += weight;
+                comp.add_row(row, weight, &self.prior, &mut self.work.comp);
+            } else {
+                work.index[winner].push(i as u32);
+                work.mass[winner].push(weight);
+            }
+            self.mass += weight;
+        }
+        self.add_assigned(rows, work, batch_mass)
+    }
+
+    /// Adds what was assigned to settled components.
+    fn add_assigned(&mut self, rows: &[f64], work: &mut LazyWork, batch_mass: f64) -> u32 {
+        self.fade(batch_mass);
+        let mut n_repairs = 0;
+        for (k, comp) in self.comps.iter_mut().enumerate() {
+            let (index, mass) = (&work.index[k], &work.mass[k]);
+            if index.is_empty() {
+                continue;
+            }
+            match &mut comp.halves {
+                Some(halves) => {
+                    halves.add(&mut comp.moments, rows, index, mass, &self.prior, &mut work.halves);
+                }
+                None => {
+                    work.gathered.rows(rows, index, mass, &comp.moments.mean);
+                    comp.moments.add_scaled(1.0, &work.gathered.moments);
+                }
+            }
+            let added: f64 = mass.iter().sum();
+            comp.claimed += added;
+            comp.stale += added;
+            if comp.is_stale() {
+                n_repairs += comp.refresh(&self.prior, &mut self.work.comp);
+            }
+        }
+        for &k in &work.young {
+            // Those that have grown up are scored by the kernels from now on.
+            let comp = &mut self.comps[k];
+            comp.pack(&mut self.work.comp.wishart);
+        }
+        n_repairs
+    }
+
+    /// Older rows fade, when a finite memory was asked for.
+    fn fade(&mut self, batch_mass: f64) {
+        let Some(memory) = self.settings.memory else { return };
+        let keep = (-batch_mass / memory).exp();
+        for comp in &mut self.comps {
+            comp.moments.count *= keep;
+            comp.claimed *= keep;
+            comp.stale = comp.moments.count;
+            if let Some(halves) = &mut comp.halves {
+                halves.scale(keep);
+            }
+        }
+        self.mass *= keep;
+    }
+}

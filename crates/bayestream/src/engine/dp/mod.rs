@@ -1,0 +1,312 @@
+//! Dirichlet-process mixtures of Gaussians, one row after the other: SUGS, ASUGS, SVA, and `gmm/dp`, which adds what
+//! they lack.
+//!
+//! The model: p(x) = Σ_k π_k N(x | μ_k, T_k⁻¹) with (μ_k, T_k) normal-Wishart and as many components as rows ask for; a
+//! row joins component h with prior weight m_h/(n + α) and founds a new one with α/(n + α).
+//! The loop, per row: Student-t predictive under every component and under the prior; the likeliest takes the row (SVA:
+//! each takes its share); its statistics and its posterior are updated; α follows the number of components.
+//! `gmm/dp` also merges pairs and splits components when the marginal likelihood gains by it, and learns the prior from
+//! the components it has.
+//!
+//! Key: m_h mass of a component · α concentration · λ rate of its prior · ν₀, c₀, S₀ the normal-Wishart prior · s prior
+//! scale · G log odds of one component against two · q_h posterior weight of a component for a row.
+
+mod component;
+mod concentration;
+mod core;
+mod halves;
+mod lazy;
+mod merge;
+mod paper;
+mod prior;
+mod start;
+mod structure;
+
+pub use self::core::Rule;
+
+use self::core::Core;
+use super::parts::{Ring, ScoreTrack};
+use super::{Learner, StepReport};
+use crate::data::{Batch, Frame, Scaling};
+use crate::model::{Config, Settings};
+use crate::structure::{Component, Evaluation, Event, EventLog, LogScore, Scorer};
+use component::Comp;
+use lazy::LazyWork;
+use serde::{Deserialize, Serialize};
+
+/// Rows that are always kept.
+const BASE_BUFFER: usize = 2000;
+/// Rows learnt at a time.
+const CHUNK: usize = 256;
+
+/// The learner of `gmm/sugs`, `gmm/asugs`, `gmm/sva` and `gmm/dp`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DirichletMixture {
+    rule: Rule,
+    settings: Settings,
+    scaling: Scaling,
+    seed: u64,
+    shard: u32,
+    n_columns: usize,
+    n_seen: u64,
+    /// Unknown until the first rows have shown the columns' scales.
+    frame: Option<Frame>,
+    core: Option<Core>,
+    ring: Ring,
+    /// Rows that had at least one cell: those are learnt from.
+    n_told: u64,
+    /// False while the first model is still being made: its comings and goings are nobody's news.
+    settled: bool,
+    events: EventLog,
+    scores: ScoreTrack,
+    #[serde(skip)]
+    work: Work,
+}
+
+/// Buffers of an update; not part of the state.
+#[derive(Clone, Debug, Default)]
+struct Work {
+    framed: Vec<f64>,
+    log_densities: Vec<f64>,
+    lazy: LazyWork,
+}
+
+impl DirichletMixture {
+    /// A learner that has seen nothing.
+    pub fn new(config: &Config, rule: Rule) -> Self {
+        let settings = config.settings.clone();
+        let n_columns = config.columns.len();
+        let buffer = settings.buffer.unwrap_or(BASE_BUFFER).max(settings.warm_up);
+        DirichletMixture {
+            rule,
+            scaling: settings.scaling(config.kind),
+            settings,
+            seed: config.seed,
+            shard: config.shard,
+            n_columns,
+            n_seen: 0,
+            frame: None,
+            core: None,
+            ring: Ring::new(n_columns, buffer),
+            n_told: 0,
+            settled: false,
+            events: EventLog::default(),
+            scores: ScoreTrack::default(),
+            work: Work::default(),
+        }
+    }
+
+    /// How rows attach to components.
+    pub fn rule(&self) -> Rule {
+        self.rule
+    }
+
+    fn comps(&self) -> &[Comp] {
+        self.core.as_ref().map_or(&[], |core| &core.comps)
+    }
+
+    fn total(&self) -> f64 {
+        self.comps().iter().map(|c| c.moments.count).sum()
+    }
+
+    /// The first, provisional model is made here, the first full one at the end of the warm-up.
+    fn milestones(&self) -> [u64; 2] {
+        let early = (5 * self.n_columns).max(100).min(self.settings.warm_up) as u64;
+        [early, self.settings.warm_up as u64]
+    }
+
+    /// Learns from rows with at least one cell each.
+    fn step(&mut self, rows: &[f64], weights: Option<&[f64]>, report: &mut StepReport) {
+        let d = self.n_columns;
+        let (Some(frame), Some(core)) = (&self.frame, &mut self.core) else { return };
+        let Work { framed, log_densities, lazy } = &mut self.work;
+        framed.clear();
+        frame.push_rows(rows, framed);
+        log_densities.clear();
+        // One NaN makes the sum one: a pass without branches over whole rows.
+        let whole = !framed.iter().sum::<f64>().is_nan();
+        if self.rule == Rule::Lazy && whole {
+            report.n_repairs += core.learn_batch(framed, weights, lazy, log_densities);
+        } else {
+            for (i, row) in framed.chunks_exact(d).enumerate() {
+                log_densities.push(core.learn_row(row, weights.map_or(1.0, |w| w[i])));
+            }
+        }
+        let jacobian = frame.log_jacobian();
+        for (log_density, row) in log_densities.iter().zip(framed.chunks_exact(d)) {
+            let log_density = log_density + if whole { jacobian } else { frame.log_jacobian_of(row) };
+            self.scores.push(log_density);
+            report.log_score += log_density;
+            report.n_scored += 1;
+        }
+        if self.rule == Rule::Lazy {
+            core.look();
+        }
+    }
+
+    fn tell(&mut self) {
+        let Some(core) = &mut self.core else { return };
+        for (component, what) in core.news.drain(..) {
+            if self.settled {
+                self.events.push(Event { row: self.n_seen, component, what });
+            }
+        }
+    }
+
+    /// From now on events are news; what is there by now was born.
+    fn settle(&mut self) {
+        if !self.settled {
+            self.settled = true;
+            let born = crate::structure::Happening::Born;
+            if let Some(core) = &self.core {
+                for comp in &core.comps {
+                    self.events.push(Event { row: self.n_seen, component: comp.id, what: born });
+                }
+            }
+        }
+    }
+
+    /// Learns from rows that all have at least one cell.
+    fn learn(&mut self, rows: &[f64], weights: Option<&[f64]>, report: &mut StepReport) {
+        let (n, d) = (rows.len() / self.n_columns, self.n_columns);
+        let mut at = 0;
+        while at < n {
+            let to_milestone = self.milestones().iter().filter(|&&m| m > self.n_told).map(|m| m - self.n_told).min();
+            let take = (n - at).min(CHUNK).min(to_milestone.map_or(CHUNK, |m| m as usize));
+            let part = &rows[at * d..(at + take) * d];
+            let part_weights = weights.map(|w| &w[at..at + take]);
+            self.ring.push(part, part_weights);
+            self.n_told += take as u64;
+            self.n_seen += take as u64;
+            self.step(part, part_weights, report);
+            let [early, warm] = self.milestones();
+            if self.n_told == early || self.n_told == warm {
+                self.start_over();
+            }
+            if self.n_told == warm {
+                self.settle();
+            }
+            self.tell();
+            at += take;
+        }
+    }
+
+    /// The learner as it would be if the warm-up ended now, or none when there is nothing to learn from.
+    fn provisional(&self) -> Option<DirichletMixture> {
+        let mut learner = self.clone();
+        if !learner.ring.is_empty() {
+            learner.start_over();
+        }
+        learner.core.is_some().then_some(learner)
+    }
+}
+
+impl Learner for DirichletMixture {
+    fn update(&mut self, batch: &Batch<'_>) -> StepReport {
+        let (n, d) = (batch.n_rows(), self.n_columns);
+        let mut report = StepReport { n_rows: n, ..StepReport::default() };
+        let is_empty = |row: &[f64]| row.iter().all(|v| v.is_nan());
+        if batch.rows().chunks_exact(d).any(is_empty) {
+            // A row without cells says nothing: it is counted, and that is all.
+            let told: Vec<usize> = (0..n).filter(|i| !is_empty(&batch.rows()[i * d..(i + 1) * d])).collect();
+            let rows: Vec<f64> = told.iter().flat_map(|i| batch.rows()[i * d..(i + 1) * d].iter().copied()).collect();
+            let weights: Option<Vec<f64>> = batch.weights().map(|w| told.iter().map(|i| w[*i]).collect());
+            self.learn(&rows, weights.as_deref(), &mut report);
+            self.n_seen += (n - told.len()) as u64;
+        } else {
+            self.learn(batch.rows(), batch.weights(), &mut report);
+        }
+        report.k_implemented = self.k_implemented();
+        report.n_events = self.events.n_total();
+        report
+    }
+
+    fn realize(&self, delta: f64) -> Vec<Component> {
+        let Some(frame) = &self.frame else {
+            return self.provisional().map_or_else(Vec::new, |learner| learner.realize(delta));
+        };
+        let Some(core) = &self.core else { return Vec::new() };
+        let mut core = core.clone();
+        if self.rule == Rule::Lazy {
+            core.merge_all();
+        }
+        let heaviest = core.comps.iter().map(|c| c.moments.count).fold(0.0, f64::max);
+        let total: f64 = core.comps.iter().map(|c| c.moments.count).sum();
+        core.comps.retain(|c| c.moments.count >= (delta * total).min(heaviest));
+        let kept: f64 = core.comps.iter().map(|c| c.moments.count).sum();
+        let mut covariance = Vec::new();
+        let mut components: Vec<Component> = core
+            .comps
+            .iter()
+            .map(|c| {
+                core.prior.blended(&c.moments, &mut covariance);
+                let d = self.n_columns;
+                (0..d).for_each(|j| covariance[j * d + j] = covariance[j * d + j].max(crate::family::VARIANCE_FLOOR));
+                Component {
+                    id: c.id,
+                    weight: c.moments.count / kept,
+                    count: c.moments.count,
+                    mean: frame.mean_out(&c.moments.mean),
+                    covariance: frame.covariance_out(&covariance),
+                    latent_dim: None,
+                }
+            })
+            .collect();
+        components.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.id.cmp(&b.id)));
+        components
+    }
+
+    fn scorer(&self) -> Scorer {
+        let total = self.total();
+        let frame = self.frame.clone().unwrap_or_else(|| Frame::identity(self.n_columns));
+        let parts = self.comps().iter().map(|c| (c.moments.count / total, c.gauss.clone())).collect();
+        Scorer::new(frame, parts, self.comps().iter().map(|c| c.id).collect(), &self.scores.report())
+    }
+
+    fn evaluate(&self, rows: &[f64], into: &mut Evaluation) {
+        let parts = self.comps().iter().map(|c| (c.id, c.moments.count, c.moments.count, &c.gauss));
+        into.run(self.frame.as_ref(), rows, self.n_columns, parts);
+    }
+
+    fn recent_rows(&self, n: usize) -> Vec<f64> {
+        self.ring.recent(n).0
+    }
+
+    fn n_seen(&self) -> u64 {
+        self.n_seen
+    }
+
+    fn k_implemented(&self) -> usize {
+        self.comps().len()
+    }
+
+    fn events(&self) -> &EventLog {
+        &self.events
+    }
+
+    fn log_score(&self) -> LogScore {
+        self.scores.report()
+    }
+
+    fn restore(&mut self, n_columns: usize) -> Result<(), String> {
+        let frame_sound = self.frame.as_ref().is_none_or(|f| f.is_sound(n_columns));
+        if self.n_columns != n_columns || !frame_sound {
+            return Err("its columns do not match".into());
+        }
+        if !self.ring.is_sound(n_columns) || !self.scores.is_sound() || self.n_told > self.n_seen {
+            return Err("its buffers are inconsistent".into());
+        }
+        if self.frame.is_some() != self.core.is_some() {
+            return Err("its components have no frame".into());
+        }
+        let Some(core) = &mut self.core else { return Ok(()) };
+        if !core.is_sound(n_columns) || core.rule != self.rule || core.comps.is_empty() {
+            return Err("its prior or its concentration is inconsistent".into());
+        }
+        if let Some(bad) = core.comps.iter().find(|c| !c.is_sound(n_columns)) {
+            return Err(format!("component {} is inconsistent", bad.id));
+        }
+        core.comps.iter_mut().for_each(Comp::restore);
+        Ok(())
+    }
+}

@@ -1,0 +1,293 @@
+//! Merges and splits by the marginal likelihood, pruning by weight per age, and room for newcomers.
+
+use super::component::Comp;
+use super::core::{Core, Rule};
+use super::halves::Halves;
+use crate::family::Moments;
+use crate::structure::Happening;
+
+/// Rows between two looks at the structure: a share of the rows so far, within bounds.
+const LOOKS_PER_AGE: u64 = 8;
+const SHORTEST_LOOK: u64 = 250;
+const LONGEST_LOOK: u64 = 2000;
+/// Two well-known components are not compared when their means are further apart than this, in squared standard
+/// deviations of both, plus as much per column.
+const FAR: f64 = 60.0;
+const FAR_PER_COLUMN: f64 = 4.0;
+/// Others that a component is compared with, at most.
+const NEIGHBOURS: usize = 10;
+/// Rounds in which a component that is too light for its age is left alone.
+const GRACE_ROUNDS: u64 = 4;
+/// Mass below which a faded component is given up.
+const FADED: f64 = 0.5;
+
+/// Gains of merging, pair by pair, so that a merge costs one row of them and not all.
+struct Gains {
+    log_marginals: Vec<f64>,
+    /// Pairs j < k.
+    rows: Vec<Vec<f64>>,
+}
+
+impl Gains {
+    fn of(&self, i: usize, j: usize) -> f64 {
+        self.rows[i.max(j)][i.min(j)]
+    }
+}
+
+impl Core {
+    /// The prior, splits and merges of `gmm/dp`, when it is time.
+    pub fn look(&mut self) {
+        if self.n_learnt < self.next_structure || self.comps.is_empty() {
+            return;
+        }
+        self.give_up_faded();
+        self.learn_prior();
+        self.split_all();
+        self.merge_all();
+        self.renew_halves();
+        self.schedule();
+    }
+
+    pub fn schedule(&mut self) {
+        self.next_structure = self.n_learnt + (self.n_learnt / LOOKS_PER_AGE).clamp(SHORTEST_LOOK, LONGEST_LOOK);
+    }
+
+    /// The prior that the components suggest, in the kind that learns it.
+    pub fn learn_prior(&mut self) {
+        if self.rule == Rule::Lazy {
+            self.prior.learn(&self.comps);
+        }
+        self.refresh_all();
+    }
+
+    fn log_alpha(&self) -> f64 {
+        self.alpha().ln()
+    }
+
+    /// Merges pairs while the marginal likelihood gains by it.
+    pub fn merge_all(&mut self) {
+        let mut gains = self.gains();
+        loop {
+            let k = self.comps.len();
+            let best = (1..k)
+                .flat_map(|i| (0..i).map(move |j| (i, j)))
+                .map(|(i, j)| (gains.rows[i][j], i, j))
+                .max_by(|a, b| a.0.total_cmp(&b.0).then((b.1, b.2).cmp(&(a.1, a.2))));
+            match best {
+                Some((gain, i, j)) if gain > 0.0 => self.merge_pair(j, i, &mut gains),
+                _ => break,
+            }
+        }
+    }
+
+    fn gains(&mut self) -> Gains {
+        let k = self.comps.len();
+        let near: Vec<Vec<usize>> = (0..k).map(|i| self.nearest(i)).collect();
+        let mut gains = Gains { log_marginals: self.log_marginals(), rows: Vec::new() };
+        for i in 0..k {
+            gains.rows.push(vec![f64::NEG_INFINITY; i]);
+            for j in 0..i {
+                if near[i].contains(&j) || near[j].contains(&i) {
+                    gains.rows[i][j] = self.gain(i, j, &gains.log_marginals);
+                }
+            }
+        }
+        gains
+    }
+
+    fn log_marginals(&mut self) -> Vec<f64> {
+        let (prior, scratch) = (&self.prior.clustering, &mut self.work.comp.wishart);
+        self.comps.iter().map(|c| prior.log_marginal(&c.moments, scratch)).collect()
+    }
+
+    fn gain(&mut self, i: usize, j: usize, log_marginals: &[f64]) -> f64 {
+        let log_alpha = self.log_alpha();
+        let (a, b) = (&self.comps[i].moments, &self.comps[j].moments);
+        let prior = &self.prior.clustering;
+        prior.merge_gain((a, log_marginals[i]), (b, log_marginals[j]), log_alpha, &mut self.work.merge)
+    }
+
+    /// The components that one may be joined with: the nearest by either's own measure, but none that is far off.
+    fn nearest(&mut self, at: usize) -> Vec<usize> {
+        let d = self.prior.clustering.n_columns() as f64;
+        let scratch = &mut self.work.comp.wishart;
+        let here = &self.comps[at];
+        let known = |c: &Comp| c.moments.count > 2.0 * (d + 2.0);
+        let mut squared = |from: &Comp, to: &Comp| {
+            (from.posterior.nu() - d - 1.0).max(1.0) * from.posterior.distance(&to.moments.mean, scratch)
+        };
+        let others = self.comps.iter().enumerate().filter(|(k, _)| *k != at);
+        let mut near: Vec<(f64, usize)> = others
+            .map(|(k, c)| (squared(here, c).min(squared(c, here)), k, known(here) && known(c)))
+            .filter(|(distance, _, known)| !known || *distance <= FAR + FAR_PER_COLUMN * d)
+            .map(|(distance, k, _)| (distance, k))
+            .collect();
+        if near.len() > NEIGHBOURS {
+            near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            near.truncate(NEIGHBOURS);
+        }
+        near.into_iter().map(|(_, k)| k).collect()
+    }
+
+    /// The second joins the first, which keeps its name when it is the heavier.
+    fn merge_pair(&mut self, i: usize, j: usize, gains: &mut Gains) {
+        // Whoever was near either of the two is near both now.
+        let candidates: Vec<usize> = (0..self.comps.len())
+            .filter(|&k| k != i && k != j && (gains.of(k, i) > f64::NEG_INFINITY || gains.of(k, j) > f64::NEG_INFINITY))
+            .map(|k| if k > j { k - 1 } else { k })
+            .collect();
+        self.join(i, j);
+        gains.log_marginals.remove(j);
+        gains.rows.remove(j);
+        gains.rows[j..].iter_mut().for_each(|row| {
+            row.remove(j);
+        });
+        gains.log_marginals[i] =
+            self.prior.clustering.log_marginal(&self.comps[i].moments, &mut self.work.comp.wishart);
+        for other in candidates {
+            let gain = self.gain(i.max(other), i.min(other), &gains.log_marginals);
+            gains.rows[i.max(other)][i.min(other)] = gain;
+        }
+    }
+
+    /// Component `j` joins component `i` < `j`; the heavier keeps its name.
+    fn join(&mut self, i: usize, j: usize) {
+        let mut gone = self.comps.remove(j);
+        self.overlaps.remove(j);
+        let comp = &mut self.comps[i];
+        if gone.moments.count > comp.moments.count {
+            std::mem::swap(&mut gone.id, &mut comp.id);
+        }
+        comp.absorb(&gone, &self.prior, &mut self.work.comp);
+        let into = comp.id;
+        self.news.push((gone.id, Happening::Merged { into }));
+    }
+
+    /// Joins the lightest component with the one that suits it best; false when there is nothing to join.
+    pub fn make_room(&mut self) -> bool {
+        let k = self.comps.len();
+        let Some(lightest) =
+            (0..k).min_by(|&a, &b| self.comps[a].moments.count.total_cmp(&self.comps[b].moments.count).then(b.cmp(&a)))
+        else {
+            return false;
+        };
+        let mut near = self.nearest(lightest);
+        if near.is_empty() {
+            near = (0..k).filter(|&other| other != lightest).collect();
+        }
+        let log_alpha = self.log_alpha();
+        let mut best: Option<(f64, usize)> = None;
+        for other in near {
+            let (a, b) = (&self.comps[lightest].moments, &self.comps[other].moments);
+            let scratch = &mut self.work.comp.wishart;
+            let marginal = [a, b].map(|m| self.prior.clustering.log_marginal(m, scratch));
+            let prior = &self.prior.clustering;
+            let gain = prior.merge_gain((a, marginal[0]), (b, marginal[1]), log_alpha, &mut self.work.merge);
+            if best.is_none_or(|(g, _)| gain > g) {
+                best = Some((gain, other));
+            }
+        }
+        match best {
+            Some((_, other)) => {
+                self.join(lightest.min(other), lightest.max(other));
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Splits components whose halves are worth more.
+    fn split_all(&mut self) {
+        let log_alpha = self.log_alpha();
+        for at in 0..self.comps.len() {
+            if self.comps.len() >= self.settings.max_components {
+                break;
+            }
+            let d = self.comps[at].moments.n_columns() as f64;
+            let Some(halves) = &self.comps[at].halves else { continue };
+            let [a, b] = [&halves.sides[0].moments, &halves.sides[1].moments];
+            if a.count.min(b.count) < d + 2.0 {
+                continue;
+            }
+            let wishart = &mut self.work.comp.wishart;
+            let marginal = [a, b].map(|m| self.prior.clustering.log_marginal(m, wishart));
+            let prior = &self.prior.clustering;
+            let gain = prior.merge_gain((a, marginal[0]), (b, marginal[1]), log_alpha, &mut self.work.merge);
+            if gain < 0.0 {
+                self.split(at);
+            }
+        }
+    }
+
+    /// The halves of the latest rows stand for all of them.
+    fn split(&mut self, at: usize) {
+        let id = self.new_id();
+        let comp = &mut self.comps[at];
+        let Some(halves) = comp.halves.take() else { return };
+        let grown = comp.moments.count / halves.count();
+        let [first, second] = halves.sides.map(|side| Moments { count: side.moments.count * grown, ..side.moments });
+        let share = second.count / comp.moments.count;
+        let mut other = Comp::new(id, second, &self.prior, comp.born, &mut self.work.comp);
+        other.claimed = comp.claimed * share;
+        comp.claimed -= other.claimed;
+        comp.moments = first;
+        comp.refresh(&self.prior, &mut self.work.comp);
+        self.news.push((comp.id, Happening::Split { new: id }));
+        self.comps.push(other);
+    }
+
+    /// Every component that has rows enough gets halves, and those whose time is over get new ones.
+    fn renew_halves(&mut self) {
+        if self.rule != Rule::Lazy {
+            return;
+        }
+        for comp in &mut self.comps {
+            let d = comp.moments.n_columns() as f64;
+            match &comp.halves {
+                None if comp.moments.count >= 2.0 * (d + 2.0) => {
+                    comp.halves = Some(Halves::begin(&comp.moments, &self.prior, None));
+                }
+                Some(halves) if halves.is_over() => comp.halves = Some(halves.again(&comp.moments, &self.prior)),
+                _ => {}
+            }
+        }
+    }
+
+    fn give_up_faded(&mut self) {
+        if self.settings.memory.is_none() {
+            return;
+        }
+        let heaviest = self.comps.iter().map(|c| c.moments.count).fold(0.0, f64::max);
+        let (news, mass) = (&mut self.news, &mut self.mass);
+        self.comps.retain(|c| {
+            let stays = c.moments.count >= FADED.min(heaviest);
+            if !stays {
+                news.push((c.id, Happening::Died));
+                *mass -= c.moments.count;
+            }
+            stays
+        });
+    }
+
+    /// A round of `prune-merge=exact`.
+    pub fn prune_merge_exactly(&mut self) {
+        self.merge_all();
+        let grace = GRACE_ROUNDS * self.settings.dirichlet.prune_every as u64;
+        let heaviest = self.comps.iter().map(|c| c.claimed).fold(0.0, f64::max);
+        let now = self.n_learnt;
+        let mut k = 0;
+        while k < self.comps.len() {
+            let comp = &self.comps[k];
+            let age = now - comp.born;
+            let light = comp.claimed < self.settings.dirichlet.prune_below * age as f64;
+            if age > grace && light && comp.claimed < heaviest {
+                let gone = self.comps.remove(k);
+                self.overlaps.remove(k);
+                self.mass -= gone.moments.count;
+                self.news.push((gone.id, Happening::Died));
+            } else {
+                k += 1;
+            }
+        }
+    }
+}
