@@ -272,7 +272,7 @@ pub const SETTINGS: [SettingInfo; 27] = [
         name: "variant",
         takes: "default or paper",
         help: "paper runs Algorithm 1 of the paper, for reproduction",
-        of: Kind::has_prior,
+        of: Kind::is_ofab,
         get: |s| word(&s.variant, &VARIANTS),
         set: |s, t| put_word(&mut s.variant, t, &VARIANTS),
     },
@@ -392,7 +392,7 @@ pub const SETTINGS: [SettingInfo; 27] = [
         name: "nu0",
         takes: "a number larger than the columns less one, or auto",
         help: "degrees of freedom of the Wishart prior, twice delta0 of the papers (auto: columns + 3)",
-        of: Kind::is_dirichlet,
+        of: Kind::has_prior,
         get: |s| s.dirichlet.nu0.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.dirichlet.nu0, t, "auto", positive),
     },
@@ -558,7 +558,23 @@ mod tests {
         let err = settings.set(Kind::GmmOfab, "delta", "2").unwrap_err();
         assert!(err.to_string().contains("expected a share in [0, 1)"), "{err}");
         assert_eq!(settings.set(Kind::GmmFab, "memory", "100").unwrap_err().code(), "unknown-setting");
+        assert_eq!(settings.set(Kind::GmmSdaDp, "variant", "paper").unwrap_err().code(), "unknown-setting");
         assert_eq!(settings, Settings::default());
+    }
+
+    #[test]
+    fn variational_kinds_take_what_their_papers_name() {
+        let common = ["start-components", "inner", "nu0", "c0", "prior-scale", "alpha", "warm-up", "max-components"];
+        for (kind, own) in [
+            (Kind::GmmSvb, &[][..]),
+            (Kind::GmmStrust, &["tau", "kappa"][..]),
+            (Kind::MppcaStrust, &["tau", "kappa"][..]),
+            (Kind::GmmSdaDp, &["new-components"][..]),
+        ] {
+            let found: Vec<&str> = Settings::of_kind(kind).map(|s| s.name).collect();
+            assert!(common.iter().chain(own).all(|name| found.contains(name)), "{kind}: {found:?}");
+            assert!(!found.contains(&"drift") && !found.contains(&"lambda"), "{kind}: {found:?}");
+        }
     }
 
     proptest! {
