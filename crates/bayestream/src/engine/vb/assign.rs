@@ -9,7 +9,8 @@ pub(super) fn best_assignment(gain: &[f64], n_rows: usize, n_columns: usize) -> 
     let n = n_rows.max(n_columns);
     // Places that pad the square are worth nothing, as is staying apart.
     let worth = |i: usize, j: usize| {
-        if i < n_rows && j < n_columns { gain[i * n_columns + j].max(0.0).min(LARGEST) } else { 0.0 }
+        let gain = if i < n_rows && j < n_columns { gain[i * n_columns + j] } else { 0.0 };
+        if gain > 0.0 { gain.min(LARGEST) } else { 0.0 }
     };
     // Rows and columns from one: the zeroth column holds the row being placed.
     let (mut of_row, mut of_column) = (vec![0.0; n + 1], vec![0.0; n + 1]);
