@@ -36,4 +36,8 @@ battery! {
     gmm_asugs: GmmAsugs Default;
     gmm_sva: GmmSva Default;
     gmm_dp: GmmDp Default;
+    gmm_svb: GmmSvb Default;
+    gmm_strust: GmmStrust Default;
+    mppca_strust: MppcaStrust Default;
+    gmm_sda_dp: GmmSdaDp Default;
 }

@@ -5,6 +5,7 @@ pub mod fab;
 pub mod ofab;
 pub mod ofab_paper;
 pub mod parts;
+pub mod vb;
 
 use crate::data::Batch;
 use crate::structure::{Component, Evaluation, EventLog, LogScore, Scorer};

@@ -47,6 +47,13 @@ pub struct GaussScratch {
     factor: Vec<f64>,
 }
 
+impl GaussScratch {
+    /// The covariance that [`Gauss::reshape`] takes, to be written.
+    pub fn covariance_mut(&mut self) -> &mut Vec<f64> {
+        &mut self.covariance
+    }
+}
+
 impl Gauss {
     /// The density of these statistics under a family, with a diagonal prior that vanishes as rows come in.
     pub fn of<F: Family>(family: F, moments: &Moments, prior: &[f64]) -> Gauss {
@@ -74,6 +81,16 @@ impl Gauss {
         self.latent_dim = model_covariance(family, moments, prior, &mut scratch.covariance);
         self.n_free = family.n_free(d, self.latent_dim);
         self.mean.clone_from(&moments.mean);
+        self.set_covariance(scratch)
+    }
+
+    /// Takes another mean and the covariance in `scratch`, shaped by the family for `count` rows behind it.
+    pub fn reshape<F: Family>(&mut self, family: F, mean: &[f64], count: f64, scratch: &mut GaussScratch) -> Repair {
+        let d = mean.len();
+        self.latent_dim = family.shape(&mut scratch.covariance, d, count);
+        self.n_free = family.n_free(d, self.latent_dim);
+        self.mean.clear();
+        self.mean.extend_from_slice(mean);
         self.set_covariance(scratch)
     }
 

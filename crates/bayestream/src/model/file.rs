@@ -95,7 +95,12 @@ impl Body {
             (Body::GmmPaper(_), Kind::GmmOfab) | (Body::MppcaPaper(_), Kind::MppcaOfab) => {
                 config.settings.variant == Variant::Paper
             }
-            (Body::GmmFab(_), Kind::GmmFab) | (Body::MppcaFab(_), Kind::MppcaFab) => true,
+            (Body::GmmFab(_), Kind::GmmFab)
+            | (Body::MppcaFab(_), Kind::MppcaFab)
+            | (Body::GmmSvb(_), Kind::GmmSvb)
+            | (Body::GmmStrust(_), Kind::GmmStrust)
+            | (Body::MppcaStrust(_), Kind::MppcaStrust)
+            | (Body::GmmSdaDp(_), Kind::GmmSdaDp) => true,
             (Body::Dirichlet(learner), Kind::GmmSugs) => learner.rule() == Rule::Sugs,
             (Body::Dirichlet(learner), Kind::GmmAsugs) => learner.rule() == Rule::Asugs,
             (Body::Dirichlet(learner), Kind::GmmSva) => learner.rule() == Rule::Sva,

@@ -24,6 +24,14 @@ pub enum Kind {
     GmmSva,
     /// Dirichlet-process mixture of Gaussians that merges, splits and learns its own prior.
     GmmDp,
+    /// Gaussian mixture, streaming variational Bayes.
+    GmmSvb,
+    /// Gaussian mixture, streaming trust-region stochastic variational inference.
+    GmmStrust,
+    /// Mixture of probabilistic PCA, streaming trust-region stochastic variational inference.
+    MppcaStrust,
+    /// Dirichlet-process Gaussian mixture, streaming distributed variational inference.
+    GmmSdaDp,
 }
 
 /// A line of the table of kinds.
@@ -41,7 +49,7 @@ pub struct KindInfo {
 }
 
 /// Every kind there is.
-pub const KINDS: [KindInfo; 8] = [
+pub const KINDS: [KindInfo; 12] = [
     KindInfo {
         kind: Kind::GmmOfab,
         name: "gmm/ofab",
@@ -98,6 +106,34 @@ pub const KINDS: [KindInfo; 8] = [
         streaming: true,
         summary: "Dirichlet-process mixture of Gaussians that merges, splits and learns its own prior, in one pass",
     },
+    KindInfo {
+        kind: Kind::GmmSvb,
+        name: "gmm/svb",
+        alias: None,
+        streaming: true,
+        summary: "Gaussian mixture with a given number of components, streaming variational Bayes, for comparison",
+    },
+    KindInfo {
+        kind: Kind::GmmStrust,
+        name: "gmm/strust-svi",
+        alias: None,
+        streaming: true,
+        summary: "Gaussian mixture with a given number of components, streaming trust-region SVI, for comparison",
+    },
+    KindInfo {
+        kind: Kind::MppcaStrust,
+        name: "mppca/strust-svi",
+        alias: None,
+        streaming: true,
+        summary: "mixture of a given number of probabilistic PCAs, streaming trust-region SVI, for comparison",
+    },
+    KindInfo {
+        kind: Kind::GmmSdaDp,
+        name: "gmm/sda-dp",
+        alias: None,
+        streaming: true,
+        summary: "Dirichlet-process Gaussian mixture, streaming distributed variational Bayes (SDA-DP), for comparison",
+    },
 ];
 
 impl Kind {
@@ -120,6 +156,16 @@ impl Kind {
     /// True for the Dirichlet-process kinds that follow their papers row by row.
     pub fn is_sequential(self) -> bool {
         matches!(self, Kind::GmmSugs | Kind::GmmAsugs | Kind::GmmSva)
+    }
+
+    /// True for the streaming variational kinds.
+    pub fn is_variational(self) -> bool {
+        matches!(self, Kind::GmmSvb | Kind::GmmStrust | Kind::MppcaStrust | Kind::GmmSdaDp)
+    }
+
+    /// True for kinds whose components have a conjugate prior.
+    pub fn has_prior(self) -> bool {
+        self.is_dirichlet() || self.is_variational()
     }
 
     /// The full name, `family/engine`.

@@ -3,6 +3,7 @@
 use super::{Body, MergeError, Model};
 use crate::engine::dp::DirichletMixture;
 use crate::engine::ofab::Ofab;
+use crate::engine::vb::Vb;
 use crate::outlier::{Watch, WatchWork};
 
 impl Model {
@@ -24,8 +25,8 @@ impl Model {
         let mut config = ordered[0].config.clone();
         config.shard = ordered.iter().map(|m| m.config.shard).min().unwrap_or(0);
         macro_rules! merged {
-            ($variant:ident) => {
-                Body::$variant(Ofab::merged(
+            ($variant:ident, $learner:ident) => {
+                Body::$variant($learner::merged(
                     ordered.iter().filter_map(|m| match &m.body {
                         Body::$variant(learner) => Some(learner),
                         _ => None,
@@ -35,15 +36,13 @@ impl Model {
             };
         }
         let body = match &ordered[0].body {
-            Body::GmmOfab(_) => merged!(GmmOfab),
-            Body::MppcaOfab(_) => merged!(MppcaOfab),
-            Body::Dirichlet(_) => Body::Dirichlet(DirichletMixture::merged(
-                ordered.iter().filter_map(|m| match &m.body {
-                    Body::Dirichlet(learner) => Some(learner),
-                    _ => None,
-                }),
-                config.shard,
-            )),
+            Body::GmmOfab(_) => merged!(GmmOfab, Ofab),
+            Body::MppcaOfab(_) => merged!(MppcaOfab, Ofab),
+            Body::Dirichlet(_) => merged!(Dirichlet, DirichletMixture),
+            Body::GmmSvb(_) => merged!(GmmSvb, Vb),
+            Body::GmmStrust(_) => merged!(GmmStrust, Vb),
+            Body::MppcaStrust(_) => merged!(MppcaStrust, Vb),
+            Body::GmmSdaDp(_) => merged!(GmmSdaDp, Vb),
             Body::GmmPaper(_) | Body::MppcaPaper(_) => {
                 return Err(MergeError::Unsupported {
                     reason: "variant=paper is for reproduction and cannot be merged; fit with variant=default".into(),

@@ -18,6 +18,7 @@ use crate::engine::dp::{DirichletMixture, Rule};
 use crate::engine::fab::Fab;
 use crate::engine::ofab::Ofab;
 use crate::engine::ofab_paper::OfabPaper;
+use crate::engine::vb::{SdaDp, Strust, Svb, Vb};
 use crate::engine::{Learner, StepReport};
 use crate::family::{FullGaussian, Ppca};
 use crate::outlier::{Watch, WatchWork};
@@ -54,7 +55,7 @@ impl Config {
         names.sort();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => refuse(format!("the column `{}` is there twice; rename one", pair[0])),
-            None if self.kind.is_dirichlet() => self.settings.dirichlet.check(self.columns.len()),
+            None if self.kind.has_prior() => self.settings.dirichlet.check(self.columns.len()),
             None => Ok(()),
         }
     }
@@ -81,6 +82,10 @@ enum Body {
     GmmFab(Fab<FullGaussian>),
     MppcaFab(Fab<Ppca>),
     Dirichlet(DirichletMixture),
+    GmmSvb(Vb<FullGaussian, Svb>),
+    GmmStrust(Vb<FullGaussian, Strust>),
+    MppcaStrust(Vb<Ppca, Strust>),
+    GmmSdaDp(Vb<FullGaussian, SdaDp>),
 }
 
 impl Body {
@@ -93,6 +98,10 @@ impl Body {
             Body::GmmFab(l) => l,
             Body::MppcaFab(l) => l,
             Body::Dirichlet(l) => l,
+            Body::GmmSvb(l) => l,
+            Body::GmmStrust(l) => l,
+            Body::MppcaStrust(l) => l,
+            Body::GmmSdaDp(l) => l,
         }
     }
 
@@ -105,6 +114,10 @@ impl Body {
             Body::GmmFab(l) => l,
             Body::MppcaFab(l) => l,
             Body::Dirichlet(l) => l,
+            Body::GmmSvb(l) => l,
+            Body::GmmStrust(l) => l,
+            Body::MppcaStrust(l) => l,
+            Body::GmmSdaDp(l) => l,
         }
     }
 }
@@ -124,6 +137,10 @@ impl Model {
             (Kind::GmmAsugs, _) => Body::Dirichlet(DirichletMixture::new(&config, Rule::Asugs)),
             (Kind::GmmSva, _) => Body::Dirichlet(DirichletMixture::new(&config, Rule::Sva)),
             (Kind::GmmDp, _) => Body::Dirichlet(DirichletMixture::new(&config, Rule::Lazy)),
+            (Kind::GmmSvb, _) => Body::GmmSvb(Vb::new(&config)),
+            (Kind::GmmStrust, _) => Body::GmmStrust(Vb::new(&config)),
+            (Kind::MppcaStrust, _) => Body::MppcaStrust(Vb::new(&config)),
+            (Kind::GmmSdaDp, _) => Body::GmmSdaDp(Vb::new(&config)),
         };
         Ok(Model { config, body, watch: None, work: WatchWork::default() })
     }

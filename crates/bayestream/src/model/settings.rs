@@ -136,6 +136,8 @@ pub struct Settings {
     pub spare: usize,
     /// Dirichlet-process kinds.
     pub dirichlet: DirichletSettings,
+    /// SDA-DP: components tried in each batch.
+    pub new_components: usize,
 }
 
 impl Default for Settings {
@@ -157,6 +159,7 @@ impl Default for Settings {
             inner: 10,
             spare: 2,
             dirichlet: DirichletSettings::default(),
+            new_components: 20,
         }
     }
 }
@@ -189,6 +192,14 @@ fn remembers(kind: Kind) -> bool {
 
 fn adapts(kind: Kind) -> bool {
     matches!(kind, Kind::GmmAsugs | Kind::GmmDp)
+}
+
+fn steps(kind: Kind) -> bool {
+    kind.is_ofab() || matches!(kind, Kind::GmmStrust | Kind::MppcaStrust)
+}
+
+fn iterates(kind: Kind) -> bool {
+    kind.is_ofab() || kind.is_variational()
 }
 
 fn positive(value: &f64) -> bool {
@@ -256,7 +267,7 @@ const SCALES: [(&str, ScaleChoice); 3] =
     [("auto", ScaleChoice::Auto), ("columns", ScaleChoice::Columns), ("common", ScaleChoice::Common)];
 
 /// Every setting there is.
-pub const SETTINGS: [SettingInfo; 26] = [
+pub const SETTINGS: [SettingInfo; 27] = [
     SettingInfo {
         name: "variant",
         takes: "default or paper",
@@ -348,24 +359,24 @@ pub const SETTINGS: [SettingInfo; 26] = [
     SettingInfo {
         name: "tau",
         takes: "a number of at least 0",
-        help: "paper variant: offset of the step schedule",
-        of: Kind::is_ofab,
+        help: "offset of the step schedule (online FAB: paper variant)",
+        of: steps,
         get: |s| s.tau.to_string(),
         set: |s, t| put(&mut s.tau, t, |v| *v >= 0.0 && v.is_finite()),
     },
     SettingInfo {
         name: "kappa",
         takes: "a number in (0, 1]",
-        help: "paper variant: decay of the step schedule",
-        of: Kind::is_ofab,
+        help: "decay of the step schedule (online FAB: paper variant)",
+        of: steps,
         get: |s| s.kappa.to_string(),
         set: |s, t| put(&mut s.kappa, t, |v| *v > 0.0 && *v <= 1.0),
     },
     SettingInfo {
         name: "inner",
         takes: "a number from 1 to 1000",
-        help: "paper variant: inner iterations per batch",
-        of: Kind::is_ofab,
+        help: "inner iterations per batch, at most (online FAB: paper variant)",
+        of: iterates,
         get: |s| s.inner.to_string(),
         set: |s, t| put(&mut s.inner, t, |v| (1..=1000).contains(v)),
     },
@@ -380,8 +391,8 @@ pub const SETTINGS: [SettingInfo; 26] = [
     SettingInfo {
         name: "nu0",
         takes: "a number larger than the columns less one, or auto",
-        help: "degrees of freedom of the Wishart prior, twice delta0 of the papers (auto: what foretells the first rows best)",
-        of: Kind::is_dirichlet,
+        help: "degrees of freedom of the Wishart prior, twice delta0 of the papers (auto: columns + 3; gmm/dp: what foretells the first rows best)",
+        of: Kind::has_prior,
         get: |s| s.dirichlet.nu0.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.dirichlet.nu0, t, "auto", positive),
     },
@@ -389,23 +400,23 @@ pub const SETTINGS: [SettingInfo; 26] = [
         name: "c0",
         takes: "a number of rows larger than 0, or auto",
         help: "weight of the prior mean (auto: what agrees with prior-scale)",
-        of: Kind::is_dirichlet,
+        of: Kind::has_prior,
         get: |s| s.dirichlet.c0.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.dirichlet.c0, t, "auto", positive),
     },
     SettingInfo {
         name: "prior-scale",
         takes: "a share in (0, 1), or auto",
-        help: "variance expected within a component, as a share of the columns' (auto: what foretells the first rows best)",
-        of: Kind::is_dirichlet,
+        help: "variance expected within a component, as a share of the columns' (auto: what foretells the first rows best; variational kinds: 0.03)",
+        of: Kind::has_prior,
         get: |s| s.dirichlet.prior_scale.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.dirichlet.prior_scale, t, "auto", |v| *v >= 1e-9 && *v < 1.0),
     },
     SettingInfo {
         name: "alpha",
         takes: "a number larger than 0, or auto",
-        help: "concentration of the Dirichlet process (auto: learnt; gmm/sva: 1)",
-        of: Kind::is_dirichlet,
+        help: "concentration of the Dirichlet process (auto: learnt; gmm/sva and variational kinds: 1)",
+        of: Kind::has_prior,
         get: |s| s.dirichlet.alpha.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.dirichlet.alpha, t, "auto", positive),
     },
@@ -465,6 +476,14 @@ pub const SETTINGS: [SettingInfo; 26] = [
         get: |s| s.dirichlet.prune_every.to_string(),
         set: |s, t| put(&mut s.dirichlet.prune_every, t, |v| (1..=1_000_000).contains(v)),
     },
+    SettingInfo {
+        name: "new-components",
+        takes: "a number from 1 to 1000",
+        help: "components tried in each batch",
+        of: |k| k == Kind::GmmSdaDp,
+        get: |s| s.new_components.to_string(),
+        set: |s, t| put(&mut s.new_components, t, |v| (1..=1000).contains(v)),
+    },
 ];
 
 impl Settings {
@@ -508,7 +527,9 @@ impl Settings {
     /// The frame's scaling for a kind.
     pub fn scaling(&self, kind: Kind) -> Scaling {
         match (self.scale, kind) {
-            (ScaleChoice::Common, _) | (ScaleChoice::Auto, Kind::MppcaOfab | Kind::MppcaFab) => Scaling::Common,
+            (ScaleChoice::Common, _) | (ScaleChoice::Auto, Kind::MppcaOfab | Kind::MppcaFab | Kind::MppcaStrust) => {
+                Scaling::Common
+            }
             (ScaleChoice::Columns | ScaleChoice::Auto, _) => Scaling::Columns,
         }
     }
@@ -540,7 +561,23 @@ mod tests {
         let err = settings.set(Kind::GmmOfab, "delta", "2").unwrap_err();
         assert!(err.to_string().contains("expected a share in [0, 1)"), "{err}");
         assert_eq!(settings.set(Kind::GmmFab, "memory", "100").unwrap_err().code(), "unknown-setting");
+        assert_eq!(settings.set(Kind::GmmSdaDp, "variant", "paper").unwrap_err().code(), "unknown-setting");
         assert_eq!(settings, Settings::default());
+    }
+
+    #[test]
+    fn variational_kinds_take_what_their_papers_name() {
+        let common = ["start-components", "inner", "nu0", "c0", "prior-scale", "alpha", "warm-up", "max-components"];
+        for (kind, own) in [
+            (Kind::GmmSvb, &[][..]),
+            (Kind::GmmStrust, &["tau", "kappa"][..]),
+            (Kind::MppcaStrust, &["tau", "kappa"][..]),
+            (Kind::GmmSdaDp, &["new-components"][..]),
+        ] {
+            let found: Vec<&str> = Settings::of_kind(kind).map(|s| s.name).collect();
+            assert!(common.iter().chain(own).all(|name| found.contains(name)), "{kind}: {found:?}");
+            assert!(!found.contains(&"drift") && !found.contains(&"lambda"), "{kind}: {found:?}");
+        }
     }
 
     proptest! {
