@@ -1,6 +1,7 @@
 //! The `bayestream` command: arguments are parsed here and in `args`, planned and run in `commands`.
 
 mod args;
+mod changes;
 mod commands;
 mod demo;
 mod error;
@@ -11,6 +12,7 @@ mod pictures;
 mod progress;
 mod score_pictures;
 mod scores;
+mod silence;
 mod stop;
 mod terminal;
 mod training;

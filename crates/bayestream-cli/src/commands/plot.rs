@@ -4,7 +4,7 @@ use crate::error::Failure;
 use crate::feed::{Feed, Next, Plan};
 use crate::model_file;
 use crate::pictures::{self, Thinned};
-use crate::score_pictures::{self, Judged};
+use crate::score_pictures::{self, Changes, Judged};
 use crate::terminal::{self, counted, short, thousands};
 use bayestream::model::Model;
 use bayestream::structure::Snapshot;
@@ -21,7 +21,7 @@ const PNG_SCALE: f64 = 2.0;
 /// Arguments of `plot`.
 #[derive(Args)]
 pub struct PlotArgs {
-    /// The model file; with --scores it may be left out, and adds marks where its components drifted.
+    /// The model file; with --scores it may be left out, and adds marks where the stream drifted.
     #[arg(value_name = "MODEL", required_unless_present = "scores")]
     model: Option<String>,
     /// A file with rows to draw behind the model, or `-` for standard input.
@@ -98,7 +98,8 @@ fn scored<'a>(scores: &'a str, format: Option<Format>, model: Option<&Model>) ->
     let told = format!("{}, {n_alarms}", counted(judged.len() as u64, "row"));
     let mut chart = score_pictures::surprise_over_time(&judged);
     if let (Some(model), [first, .., last]) = (model, judged.as_slice()) {
-        chart = score_pictures::with_drift(chart, model.events().iter(), (first.row, last.row));
+        let changes = Changes { alarms: model.drift_alarms(), columns: model.columns(), events: model.events().iter() };
+        chart = score_pictures::with_changes(chart, changes, (first.row, last.row));
     }
     let lead = told.clone();
     let page = move |figure| Page::new(scores).lead(lead).chart(figure, "How unusual each row was when it came.");

@@ -3,7 +3,7 @@
 use super::plant::{self, DRIFTING, N_ROWS, NEW_REGIME_AT, OLD_REGIME_ENDS_AT, OUTLIER_SHARE, Plant};
 use super::{Alarms, Course};
 use crate::pictures::{self, MOST_POINTS};
-use crate::score_pictures::{self, Judged};
+use crate::score_pictures::{self, Changes, Judged};
 use crate::scores;
 use crate::terminal::{short, thousands};
 use bayestream::structure::{Reason, Snapshot};
@@ -129,7 +129,8 @@ fn surprise(plant: &Plant, course: &Course) -> Chart {
         plant.planted.iter().map(|p| (p.row as f64 + 1.0, course.verdicts[p.row].surprise)).collect();
     let style = Style::color(2).with_marker(Marker::Cross).with_radius(3.5).with_opacity(1.0);
     let chart = score_pictures::surprise_over_time(&rows).points("planted outliers", &wrong, style);
-    with_marks(score_pictures::with_drift(chart, course.events.iter(), (0.0, N_ROWS as f64)))
+    let changes = Changes { alarms: &course.drift_alarms, columns: &plant::sensors(), events: course.events.iter() };
+    with_marks(score_pictures::with_changes(chart, changes, (0.0, N_ROWS as f64)))
 }
 
 fn most_surprising(course: &Course, alarms: &Alarms) -> Chart {
