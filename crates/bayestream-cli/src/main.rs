@@ -3,11 +3,13 @@
 mod args;
 mod changes;
 mod commands;
+mod compare;
 mod demo;
 mod error;
 mod feed;
 mod imputing;
 mod model_file;
+mod picture_file;
 mod pictures;
 mod progress;
 mod score_pictures;

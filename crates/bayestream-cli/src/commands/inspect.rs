@@ -3,7 +3,7 @@
 use crate::changes;
 use crate::error::Failure;
 use crate::model_file;
-use crate::terminal::{self, short, thousands};
+use crate::terminal::{self, aligned, short, thousands};
 use bayestream::model::{FORMAT_VERSION, Model};
 use bayestream::outlier::DriftAlarm;
 use bayestream::structure::{Component, Event, Snapshot};
@@ -251,24 +251,6 @@ fn component_table(snapshot: &Snapshot) -> String {
     }
     if n_means < snapshot.columns.len() {
         let _ = writeln!(out, "  (means of the first {n_means} of {} columns: see --json)", snapshot.columns.len());
-    }
-    out
-}
-
-/// Columns of text, the first to the left and the others to the right.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|c| c.chars().count()).max();
-    let widths: Vec<usize> = (0..n_columns).map(|column| width(column).unwrap_or(0)).collect();
-    let mut out = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (column, cell) in row.iter().enumerate() {
-            let pad = " ".repeat(widths[column] - cell.chars().count());
-            line += &if column == 0 { format!("  {cell}{pad}") } else { format!("  {pad}{cell}") };
-        }
-        out += line.trim_end();
-        out.push('\n');
     }
     out
 }

@@ -3,20 +3,18 @@
 use crate::error::Failure;
 use crate::feed::{Feed, Next, Plan};
 use crate::model_file;
+use crate::picture_file::PictureFile;
 use crate::pictures::{self, Thinned};
 use crate::score_pictures::{self, Changes, Judged};
 use crate::terminal::{self, counted, short, thousands};
 use bayestream::model::Model;
 use bayestream::structure::Snapshot;
-use bayestream_io::{Format, OnError, ReadOptions, write_atomic};
+use bayestream_io::{Format, OnError, ReadOptions};
 use bayestream_plot::{Chart, Page, SvgFigure, grid};
 use clap::Args;
-use std::path::Path;
 
 /// Columns drawn against each other at most.
 const MOST_COLUMNS: usize = 4;
-/// Pixels of a PNG for each pixel of the chart.
-const PNG_SCALE: f64 = 2.0;
 
 /// Arguments of `plot`.
 #[derive(Args)]
@@ -45,15 +43,9 @@ pub struct PlotArgs {
     format: Option<Format>,
 }
 
-enum Picture {
-    Svg,
-    Png,
-    Html,
-}
-
 /// Draws a model, the scores of a stream, or one row.
 pub fn run(args: PlotArgs) -> Result<(), Failure> {
-    let picture = picture_of(&args.output)?;
+    let picture = PictureFile::at(&args.output)?;
     let model = args.model.as_deref().map(model_file::load_learnt).transpose()?;
     let drawing = match (&args.scores, &model, args.row) {
         (Some(scores), ..) => scored(scores, args.format, model.as_ref())?,
@@ -61,12 +53,7 @@ pub fn run(args: PlotArgs) -> Result<(), Failure> {
         (None, Some(model), None) => mixture(&args, model)?,
         (None, None, _) => return Err(Failure::Usage("name a model to draw, or a table with --scores".to_string())),
     };
-    let bytes = match picture {
-        Picture::Svg => drawing.figure.to_svg().into_bytes(),
-        Picture::Png => drawing.figure.to_png(PNG_SCALE)?,
-        Picture::Html => (drawing.page)(drawing.figure).to_html().into_bytes(),
-    };
-    write_atomic(&args.output, &bytes)?;
+    picture.write(drawing.figure, drawing.page)?;
     terminal::note(format!("{}: {}", args.output, drawing.told));
     Ok(())
 }
@@ -116,16 +103,6 @@ fn one_row<'a>(args: &'a PlotArgs, model: &Model, number: u64) -> Result<Drawing
     let caption = "How surprising each cell is given the others: what was seen and what was expected.";
     let page = move |figure| Page::new(heading).chart(figure, caption);
     Ok(Drawing { figure, told: counted(reasons.len() as u64, "column"), page: Box::new(page) })
-}
-
-fn picture_of(path: &str) -> Result<Picture, Failure> {
-    let extension = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
-    match extension.as_str() {
-        "svg" => Ok(Picture::Svg),
-        "png" => Ok(Picture::Png),
-        "html" | "htm" => Ok(Picture::Html),
-        _ => Err(Failure::Usage(format!("{path}: end the name in .svg, .png or .html to say what to draw"))),
-    }
 }
 
 fn chosen_columns(args: &PlotArgs, snapshot: &Snapshot) -> Result<Vec<usize>, Failure> {
