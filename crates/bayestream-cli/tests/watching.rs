@@ -40,7 +40,10 @@ fn watch(folder: &Folder, rows: &[String]) -> String {
         let p_value = number(line, "p_value");
         assert!(p_value > 0.0 && p_value <= 1.0 && number(line, "surprise") >= 0.0, "{line}");
         // Before there is a model, and only then, there is nothing to say.
-        assert!(ix < 500 || (number(line, "log_density").is_finite() && number(line, "responsibility") <= 1.0), "{line}");
+        assert!(
+            ix < 500 || (number(line, "log_density").is_finite() && number(line, "responsibility") <= 1.0),
+            "{line}"
+        );
     }
     let n_last = AFTER / 2;
     let n_alarms =
