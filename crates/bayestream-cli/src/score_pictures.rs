@@ -111,7 +111,7 @@ fn apart(rows: impl Iterator<Item = f64>, nearest: f64) -> Vec<f64> {
     kept
 }
 
-/// How surprising each cell of a row is given the others, the most surprising first.
+/// How far out each cell of a row is given the others, the most surprising first.
 pub fn reasons(title: &str, reasons: &[Reason], columns: &[String]) -> Chart {
     let bars: Vec<(String, f64)> = reasons
         .iter()
@@ -120,11 +120,11 @@ pub fn reasons(title: &str, reasons: &[Reason], columns: &[String]) -> Chart {
             let name = columns.get(reason.column).map_or("", String::as_str);
             let blamed = if reason.blamed { "* " } else { "" };
             let values = format!("{}, expected {}", short(reason.observed), short(reason.expected));
-            (format!("{blamed}{name} {values}"), reason.surprise)
+            (format!("{blamed}{name} {values}"), far_out(reason))
         })
         .collect();
     let mut chart = Chart::new(title)
-        .x_label("surprise given the cells that are not blamed (nats)")
+        .x_label("−log of the chance, given the cells that are not blamed (nats)")
         .size(760.0, 120.0 + 24.0 * bars.len() as f64)
         .bars("", &bars);
     if reasons.iter().any(|reason| reason.blamed) {
@@ -134,6 +134,12 @@ pub fn reasons(title: &str, reasons: &[Reason], columns: &[String]) -> Chart {
         chart = chart.note(format!("the {MOST_BARS} most surprising of {} columns", reasons.len()));
     }
     chart
+}
+
+/// A length that is never negative, as a density's logarithm may be.
+fn far_out(reason: &Reason) -> f64 {
+    // Beyond what a float can say of a chance, the density says about the same.
+    if reason.probability > 0.0 { -reason.probability.ln() } else { reason.surprise }
 }
 
 #[cfg(test)]
@@ -152,6 +158,24 @@ mod tests {
         assert!(svg.len() < 40 * surprise_over_time(&few).to_svg().len());
         assert!(svg.contains("alarms") && !svg.contains("NaN"));
         assert!(!surprise_over_time(&[]).to_svg().contains("NaN"));
+    }
+
+    #[test]
+    fn bars_are_as_long_as_a_cell_is_unlikely() {
+        let reason = |surprise, probability| Reason {
+            column: 1,
+            blamed: surprise > 9.0,
+            surprise,
+            probability,
+            observed: 2.5,
+            expected: -1.5,
+        };
+        assert_eq!(far_out(&reason(-0.7, 1.0)), 0.0);
+        assert!((far_out(&reason(5.0, 0.01)) - 100_f64.ln()).abs() < 1e-12);
+        assert_eq!(far_out(&reason(900.0, 0.0)), 900.0);
+        let columns = ["flow", "temp"].map(String::from);
+        let svg = super::reasons("Row 7", &[reason(900.0, 0.0), reason(-0.7, 1.0)], &columns).to_svg();
+        assert!(svg.contains("* temp 2.5, expected -1.5") && !svg.contains("−0.7"), "{svg}");
     }
 
     #[test]

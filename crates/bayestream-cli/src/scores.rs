@@ -17,6 +17,8 @@ const REASON_SHARE: f64 = 0.5;
 
 /// Rows with reasons that are remembered, to say what a change of the stream is about.
 const REASONS_REMEMBERED: usize = 64;
+/// Rows as surprising as this are remembered too, whatever their rank: after a change, many rows share the last place.
+const FAR: f64 = 12.0;
 /// Fewest of them that say so.
 const LEAST_TELLING: usize = 3;
 
@@ -77,11 +79,15 @@ impl ScoreTable {
     pub fn add(&mut self, batch: &RowBatch, verdicts: &[Verdict], scorer: &Scorer) -> Result<(), Failure> {
         let n_columns = self.columns.len();
         for (row_ix, verdict) in verdicts.iter().enumerate() {
-            let reasons = match verdict.p_value <= UNUSUAL.max(self.alarm_rate) {
-                true => scorer.reasons(&batch.rows[row_ix * n_columns..][..n_columns]),
+            let is_unusual = verdict.p_value <= UNUSUAL.max(self.alarm_rate);
+            let mut reasons = match is_unusual || verdict.surprise > FAR {
+                true => leading(&scorer.reasons(&batch.rows[row_ix * n_columns..][..n_columns])),
                 false => Vec::new(),
             };
-            let reasons = leading(&reasons);
+            self.remember(&reasons);
+            if !is_unusual {
+                reasons.clear();
+            }
             let reason: Vec<String> = reasons.iter().map(|reason| told(reason, &self.columns)).collect();
             let records: Vec<_> = reasons.iter().map(|reason| record(reason, &self.columns)).collect();
             let alarm = verdict.p_value <= self.alarm_rate;
@@ -105,14 +111,19 @@ impl ScoreTable {
             self.writer.write_row(&cells)?;
             self.n_rows += 1;
             self.n_alarms += u64::from(alarm);
-            if !reasons.is_empty() {
-                self.blamed.push_back((self.n_rows, reasons.iter().map(|reason| reason.column).collect()));
-                if self.blamed.len() > REASONS_REMEMBERED {
-                    self.blamed.pop_front();
-                }
-            }
         }
         Ok(())
+    }
+
+    /// Keeps the columns to blame in the row that comes next.
+    fn remember(&mut self, reasons: &[Reason]) {
+        if reasons.is_empty() {
+            return;
+        }
+        if self.blamed.len() == REASONS_REMEMBERED {
+            self.blamed.pop_front();
+        }
+        self.blamed.push_back((self.n_rows + 1, reasons.iter().map(|reason| reason.column).collect()));
     }
 
     /// The column that most of the unusual rows among the last `n_rows` have as a reason, if there is one.

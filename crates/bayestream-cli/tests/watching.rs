@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, HEADER, Live, csv, lines};
+use common::{Folder, HEADER, Live, csv, lines, number};
 use serde_json::Value;
 use std::thread;
 use std::time::Duration;
@@ -14,11 +14,6 @@ const AFTER: usize = 6000;
 /// The share of alarms asked for.
 const RATE: f64 = 0.01;
 
-fn number(line: &str, field: &str) -> f64 {
-    let value: Value = serde_json::from_str(line).unwrap();
-    value[field].as_f64().unwrap_or_else(|| panic!("no {field} in {line}"))
-}
-
 /// A stream in which rows in the middle are changed.
 fn spoilt(seed: u64, change: impl Fn(&[&str]) -> String) -> Vec<String> {
     let plain = lines(BEFORE + DURING + AFTER, seed);
@@ -29,30 +24,36 @@ fn spoilt(seed: u64, change: impl Fn(&[&str]) -> String) -> Vec<String> {
     plain.into_iter().enumerate().map(changed).collect()
 }
 
-/// Watches a stream to its end, checks every field of every row and that alarms are as rare as asked in the end.
+/// Watches a stream to its end, row by row and in batches, and returns what was said of it.
+///
+/// Every field of every row is checked, and that alarms are as rare as asked in the end.
 fn watch(folder: &Folder, rows: &[String]) -> String {
     folder.write("stream.csv", csv(rows));
-    let watched = folder.ok(&format!("watch stream.csv --batch 20 --alarm-rate {RATE} --checkpoint state.bay"));
-    assert_eq!(watched.stdout.lines().count(), rows.len());
-    for (ix, line) in watched.stdout.lines().enumerate() {
-        assert!(!line.contains("NaN") && !line.contains("inf"), "{line}");
-        assert_eq!(number(line, "row"), ix as f64 + 1.0);
-        let p_value = number(line, "p_value");
-        assert!(p_value > 0.0 && p_value <= 1.0 && number(line, "surprise") >= 0.0, "{line}");
-        // Before there is a model, and only then, there is nothing to say.
-        assert!(
-            ix < 500 || (number(line, "log_density").is_finite() && number(line, "responsibility") <= 1.0),
-            "{line}"
-        );
+    let mut told = String::new();
+    for batch in [1, 64] {
+        let watched =
+            folder.ok(&format!("watch stream.csv --batch {batch} --alarm-rate {RATE} --checkpoint state.bay"));
+        assert_eq!(watched.stdout.lines().count(), rows.len());
+        for (ix, line) in watched.stdout.lines().enumerate() {
+            assert!(!line.contains("NaN") && !line.contains("inf"), "{line}");
+            assert_eq!(number(line, "row"), ix as f64 + 1.0);
+            let p_value = number(line, "p_value");
+            assert!(p_value > 0.0 && p_value <= 1.0 && number(line, "surprise") >= 0.0, "{line}");
+            // Before there is a model, and only then, there is nothing to say.
+            let is_said = || number(line, "log_density").is_finite() && number(line, "responsibility") <= 1.0;
+            assert!(ix < 500 || is_said(), "{line}");
+        }
+        let n_last = AFTER / 2;
+        let last = watched.stdout.lines().skip(rows.len() - n_last);
+        let n_alarms = last.filter(|line| line.contains("\"alarm\":true")).count();
+        // Ranks among rows of which a part is from before vary more than a binomial count: a factor of four is allowed.
+        assert!(n_alarms as f64 <= 4.0 * RATE * n_last as f64, "{n_alarms} alarms in the last {n_last} rows");
+        told = watched.stderr;
     }
-    let n_last = AFTER / 2;
-    let n_alarms =
-        watched.stdout.lines().skip(rows.len() - n_last).filter(|line| line.contains("\"alarm\":true")).count();
-    // Ranks among rows of which a part is from before vary more than a binomial count: a factor of four is allowed.
-    assert!(n_alarms as f64 <= 4.0 * RATE * n_last as f64, "{n_alarms} alarms in the last {n_last} rows");
-    let inspected = folder.ok("inspect state.bay --json").stdout;
-    assert!(!inspected.contains("NaN") && !inspected.contains("inf\""));
-    watched.stderr
+    let scored = folder.ok("score state.bay stream.csv").stdout;
+    assert_eq!(scored.lines().count(), rows.len());
+    assert!(!scored.contains("NaN"));
+    told
 }
 
 /// Drift alarms as `inspect --json` lists them.
@@ -75,7 +76,7 @@ fn a_column_that_goes_constant_is_named() {
     let for_people = folder.ok("inspect state.bay").stdout;
     assert!(for_people.contains("drift noticed while watching\n  row"), "{for_people}");
     // The marks of a picture of the scores are these alarms.
-    folder.ok(&format!("watch stream.csv --batch 20 --alarm-rate {RATE} -o scores.ndjson"));
+    folder.ok(&format!("watch stream.csv --batch 64 --alarm-rate {RATE} -o scores.ndjson"));
     folder.ok("plot state.bay --scores scores.ndjson -o scores.svg");
     let picture = String::from_utf8(folder.read("scores.svg")).unwrap();
     assert!(picture.contains("drift: spread of height") && picture.contains("alarms"));

@@ -100,7 +100,7 @@ fn one_row<'a>(args: &'a PlotArgs, model: &Model, number: u64) -> Result<Drawing
     let title = format!("Row {}", thousands(number));
     let figure = score_pictures::reasons(&title, &reasons, model.columns()).into();
     let heading = format!("{data}, row {}", thousands(number));
-    let caption = "How surprising each cell is given the others: what was seen and what was expected.";
+    let caption = "How unlikely each cell is given the others: what was seen and what was expected.";
     let page = move |figure| Page::new(heading).chart(figure, caption);
     Ok(Drawing { figure, told: counted(reasons.len() as u64, "column"), page: Box::new(page) })
 }

@@ -67,7 +67,7 @@ pub fn page(plant: &Plant, course: &Course, snapshot: &Snapshot, alarms: &Alarms
             ),
         )
         .chart(surprise(plant, course), "How unusual each row was among the rows before it; larger is more unusual.")
-        .chart(most_surprising(course, alarms), "Why the most surprising row was: what was seen and what was expected.")
+        .chart(most_surprising(course, alarms), "The most surprising row that a few cells explain: what was seen and what was expected.")
         .table(&table_head, &table_rows)
 }
 
@@ -134,7 +134,9 @@ fn surprise(plant: &Plant, course: &Course) -> Chart {
 }
 
 fn most_surprising(course: &Course, alarms: &Alarms) -> Chart {
-    let row = alarms.rows.first().copied().unwrap_or(0);
+    // A row may be surprising as a whole: one that a few cells explain shows more.
+    let is_explained = |row: &&usize| reasons_of(course, **row).first().is_some_and(|reason| reason.blamed);
+    let row = alarms.rows.iter().find(is_explained).or(alarms.rows.first()).copied().unwrap_or(0);
     let title = format!("Row {}", thousands(row as u64 + 1));
     score_pictures::reasons(&title, reasons_of(course, row), &plant::sensors())
 }
