@@ -69,7 +69,7 @@ impl KindArgs {
 }
 
 /// `NAME=VALUE` as a pair.
-fn parse_setting(text: &str) -> Result<(String, String), String> {
+pub fn parse_setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_string(), value.trim().to_string())),
         _ => Err("expected NAME=VALUE, as in delta=0.01 (`bayestream models --settings` lists the names)".to_string()),

@@ -1,16 +1,20 @@
 //! The `bayestream` command: arguments are parsed here and in `args`, planned and run in `commands`.
 
 mod args;
+mod changes;
 mod commands;
+mod compare;
 mod demo;
 mod error;
 mod feed;
 mod imputing;
 mod model_file;
+mod picture_file;
 mod pictures;
 mod progress;
 mod score_pictures;
 mod scores;
+mod silence;
 mod stop;
 mod terminal;
 mod training;

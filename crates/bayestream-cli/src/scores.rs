@@ -5,7 +5,8 @@ use crate::error::Failure;
 use crate::terminal::{self, counted, short};
 use bayestream::outlier::Verdict;
 use bayestream::structure::{Reason, Scorer};
-use bayestream_io::{Cell, CellKind, OutColumn, RowBatch, TableWriter};
+use bayestream_io::{Cell, CellKind, Format, OutColumn, RowBatch, TableWriter};
+use std::collections::VecDeque;
 
 /// Rows at least this unusual are given reasons, alarm or not.
 pub const UNUSUAL: f64 = 0.01;
@@ -14,14 +15,25 @@ const MOST_REASONS: usize = 3;
 /// Where nothing is blamed, a further column is named when it is at least this share as surprising as the first.
 const REASON_SHARE: f64 = 0.5;
 
+/// Rows with reasons that are remembered, to say what a change of the stream is about.
+const REASONS_REMEMBERED: usize = 64;
+/// Rows as surprising as this are remembered too, whatever their rank: after a change, many rows share the last place.
+const FAR: f64 = 12.0;
+/// Fewest of them that say so.
+const LEAST_TELLING: usize = 3;
+
 /// A table of verdicts being written.
 pub struct ScoreTable {
     writer: TableWriter,
     columns: Vec<String>,
     has_ids: bool,
+    /// Reasons with all their numbers, where the format has objects.
+    has_records: bool,
     alarm_rate: f64,
     n_rows: u64,
     n_alarms: u64,
+    /// The columns to blame in the latest rows that have reasons, with the rows' places in the table.
+    blamed: VecDeque<(u64, Vec<usize>)>,
 }
 
 impl ScoreTable {
@@ -45,20 +57,39 @@ impl ScoreTable {
             OutColumn::new("responsibility", CellKind::Float),
             OutColumn::new("reason", CellKind::TextList),
         ]);
+        let has_records = TableWriter::format_of(&to.output, to.to)? == Format::Ndjson;
+        if has_records {
+            fields.push(OutColumn::new("reasons", CellKind::Records));
+        }
         let writer = TableWriter::create(&to.output, to.to, fields)?;
         let alarm_rate = alarms.alarm_rate;
-        Ok(ScoreTable { writer, columns: columns.to_vec(), has_ids, alarm_rate, n_rows: 0, n_alarms: 0 })
+        Ok(ScoreTable {
+            writer,
+            columns: columns.to_vec(),
+            has_ids,
+            has_records,
+            alarm_rate,
+            n_rows: 0,
+            n_alarms: 0,
+            blamed: VecDeque::new(),
+        })
     }
 
     /// Adds the rows of a batch. The scorer knows as much as the judge of the rows did.
     pub fn add(&mut self, batch: &RowBatch, verdicts: &[Verdict], scorer: &Scorer) -> Result<(), Failure> {
         let n_columns = self.columns.len();
         for (row_ix, verdict) in verdicts.iter().enumerate() {
-            let reasons = match verdict.p_value <= UNUSUAL.max(self.alarm_rate) {
-                true => scorer.reasons(&batch.rows[row_ix * n_columns..][..n_columns]),
+            let is_unusual = verdict.p_value <= UNUSUAL.max(self.alarm_rate);
+            let mut reasons = match is_unusual || verdict.surprise > FAR {
+                true => leading(&scorer.reasons(&batch.rows[row_ix * n_columns..][..n_columns])),
                 false => Vec::new(),
             };
-            let reason: Vec<String> = leading(&reasons).iter().map(|reason| told(reason, &self.columns)).collect();
+            self.remember(&reasons);
+            if !is_unusual {
+                reasons.clear();
+            }
+            let reason: Vec<String> = reasons.iter().map(|reason| told(reason, &self.columns)).collect();
+            let records: Vec<_> = reasons.iter().map(|reason| record(reason, &self.columns)).collect();
             let alarm = verdict.p_value <= self.alarm_rate;
             let component = verdict.component.map(|id| id.to_string());
             let mut cells = vec![Cell::Int(i64::try_from(batch.row_number(row_ix)).unwrap_or(i64::MAX))];
@@ -74,11 +105,35 @@ impl ScoreTable {
                 Cell::Float(verdict.responsibility),
                 Cell::TextList(&reason),
             ]);
+            if self.has_records {
+                cells.push(Cell::Records(&records));
+            }
             self.writer.write_row(&cells)?;
             self.n_rows += 1;
             self.n_alarms += u64::from(alarm);
         }
         Ok(())
+    }
+
+    /// Keeps the columns to blame in the row that comes next.
+    fn remember(&mut self, reasons: &[Reason]) {
+        if reasons.is_empty() {
+            return;
+        }
+        if self.blamed.len() == REASONS_REMEMBERED {
+            self.blamed.pop_front();
+        }
+        self.blamed.push_back((self.n_rows + 1, reasons.iter().map(|reason| reason.column).collect()));
+    }
+
+    /// The column that most of the unusual rows among the last `n_rows` have as a reason, if there is one.
+    pub fn blamed_lately(&self, n_rows: u64) -> Option<&str> {
+        let from = self.n_rows.saturating_sub(n_rows);
+        let lately: Vec<&Vec<usize>> = self.blamed.iter().filter(|(at, _)| *at > from).map(|(_, why)| why).collect();
+        let n_blamed = |column: usize| lately.iter().filter(|why| why.contains(&column)).count();
+        let column = (0..self.columns.len()).max_by_key(|column| (n_blamed(*column), std::cmp::Reverse(*column)))?;
+        let n = n_blamed(column);
+        (n >= LEAST_TELLING && 2 * n > lately.len()).then(|| self.columns[column].as_str())
     }
 
     /// Hands on the rows so far.
@@ -108,8 +163,23 @@ pub fn leading(reasons: &[Reason]) -> Vec<Reason> {
 
 /// A reason in words.
 fn told(reason: &Reason, columns: &[String]) -> String {
-    let name = columns.get(reason.column).map_or("", String::as_str);
+    let name = name_of(reason, columns);
     format!("{name} {}, expected {}", short(reason.observed), short(reason.expected))
+}
+
+/// A reason in numbers.
+fn record<'a>(reason: &Reason, columns: &'a [String]) -> Vec<(&'static str, Cell<'a>)> {
+    vec![
+        ("column", Cell::Text(name_of(reason, columns))),
+        ("observed", Cell::Float(reason.observed)),
+        ("expected", Cell::Float(reason.expected)),
+        ("surprise", Cell::Float(reason.surprise)),
+        ("probability", Cell::Float(reason.probability)),
+    ]
+}
+
+fn name_of<'a>(reason: &Reason, columns: &'a [String]) -> &'a str {
+    columns.get(reason.column).map_or("", String::as_str)
 }
 
 #[cfg(test)]

@@ -71,6 +71,24 @@ pub fn counted(n: u64, thing: &str) -> String {
     format!("{} {thing}{}", thousands(n), if n == 1 { "" } else { "s" })
 }
 
+/// Columns of text, the first to the left and the others to the right.
+pub fn aligned(rows: &[Vec<String>]) -> String {
+    let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|c| c.chars().count()).max();
+    let widths: Vec<usize> = (0..n_columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut out = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let pad = " ".repeat(widths[column] - cell.chars().count());
+            line += &if column == 0 { format!("  {cell}{pad}") } else { format!("  {pad}{cell}") };
+        }
+        out += line.trim_end();
+        out.push('\n');
+    }
+    out
+}
+
 /// A few significant digits, for people.
 pub fn short(value: f64) -> String {
     match value {

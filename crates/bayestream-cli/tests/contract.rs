@@ -73,7 +73,7 @@ fn scores_keep_order_and_count_in_every_format() {
         let score = json(line);
         assert_eq!(
             keys(&score),
-            ["alarm", "component", "log_density", "p_value", "reason", "responsibility", "row", "surprise"]
+            ["alarm", "component", "log_density", "p_value", "reason", "reasons", "responsibility", "row", "surprise"]
         );
         assert_eq!(score["row"], ix as u64 + 1);
         assert!(score["log_density"].as_f64().unwrap().is_finite());
@@ -83,10 +83,20 @@ fn scores_keep_order_and_count_in_every_format() {
         assert!(score["surprise"].as_f64().unwrap() >= 0.0);
         let n_reasons = score["reason"].as_array().unwrap().len();
         assert!(if p_value <= 0.01 { (1..=3).contains(&n_reasons) } else { n_reasons == 0 });
+        let records = score["reasons"].as_array().unwrap();
+        assert_eq!(records.len(), n_reasons);
+        for (record, text) in records.iter().zip(score["reason"].as_array().unwrap()) {
+            assert_eq!(keys(record), ["column", "expected", "observed", "probability", "surprise"]);
+            assert!(text.as_str().unwrap().starts_with(record["column"].as_str().unwrap()), "{line}");
+            assert!((0.0..=1.0).contains(&record["probability"].as_f64().unwrap()), "{line}");
+        }
     }
     let outlier = json(scores.lines().nth(900).unwrap());
     assert_eq!(outlier["alarm"], true);
     assert!(outlier["reason"][0].as_str().unwrap().starts_with("depth 60, expected "), "{outlier}");
+    let told = &outlier["reasons"][0];
+    assert_eq!((&told["column"], &told["observed"]), (&"depth".into(), &60.0.into()), "{outlier}");
+    assert!(told["expected"].as_f64().unwrap() < 20.0 && told["surprise"].as_f64().unwrap() > 9.0, "{outlier}");
     let surprise = |line: &str| json(line)["surprise"].as_f64().unwrap();
     let most = scores.lines().map(surprise).fold(0.0, f64::max);
     assert_eq!(surprise(scores.lines().nth(900).unwrap()), most);

@@ -1,9 +1,11 @@
 //! `inspect`: what a model has learnt, for people or as JSON.
 
+use crate::changes;
 use crate::error::Failure;
 use crate::model_file;
-use crate::terminal::{self, short, thousands};
+use crate::terminal::{self, aligned, short, thousands};
 use bayestream::model::{FORMAT_VERSION, Model};
+use bayestream::outlier::DriftAlarm;
 use bayestream::structure::{Component, Event, Snapshot};
 use clap::Args;
 use serde::Serialize;
@@ -17,6 +19,8 @@ const MEANS_SHOWN: usize = 6;
 const COMPONENTS_SHOWN: usize = 30;
 /// Events shown there.
 const EVENTS_SHOWN: usize = 8;
+/// Drift alarms shown there.
+const ALARMS_SHOWN: usize = 12;
 
 /// Arguments of `inspect`.
 #[derive(Args)]
@@ -51,6 +55,7 @@ struct Document<'a> {
     settings: BTreeMap<&'static str, Value>,
     log_score: LogScoreEntry,
     events: Vec<EventEntry>,
+    drift_alarms: Vec<AlarmEntry<'a>>,
 }
 
 #[derive(Serialize)]
@@ -77,6 +82,15 @@ struct EventEntry {
     event: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     other: Option<String>,
+}
+
+#[derive(Serialize)]
+struct AlarmEntry<'a> {
+    row: u64,
+    first_row: u64,
+    change: &'static str,
+    columns: Vec<&'a str>,
+    strength: f64,
 }
 
 /// Shows a model.
@@ -106,6 +120,7 @@ fn document<'a>(model: &'a Model, snapshot: &'a Snapshot) -> Document<'a> {
             n_scored: snapshot.log_score.n_scored,
         },
         events: snapshot.events.iter().map(event_entry).collect(),
+        drift_alarms: model.drift_alarms().iter().map(|alarm| alarm_entry(alarm, model.columns())).collect(),
     }
 }
 
@@ -126,6 +141,16 @@ fn event_entry(event: &Event) -> EventEntry {
         component: event.component.to_string(),
         event: event.what.name(),
         other: event.what.other().map(|id| id.to_string()),
+    }
+}
+
+fn alarm_entry<'a>(alarm: &DriftAlarm, columns: &'a [String]) -> AlarmEntry<'a> {
+    AlarmEntry {
+        row: alarm.row,
+        first_row: changes::first_row(alarm),
+        change: changes::word(alarm.what),
+        columns: changes::names(alarm.what, columns),
+        strength: alarm.strength,
     }
 }
 
@@ -152,6 +177,7 @@ fn for_people(path: &str, model: &Model, snapshot: &Snapshot) -> String {
         writeln!(out, "  log-score   {mean} nats a row, over {} rows scored before learnt", thousands(score.n_scored));
     out.push('\n');
     out += &component_table(snapshot);
+    out += &alarm_lines(model);
     let n_events = snapshot.events.n_total();
     if n_events > 0 {
         let _ = writeln!(out, "\nlast of {} events", thousands(n_events));
@@ -171,6 +197,25 @@ fn for_people(path: &str, model: &Model, snapshot: &Snapshot) -> String {
     let _ = writeln!(out, "\nsettings");
     for (name, value) in model.config().settings.list(model.config().kind) {
         let _ = writeln!(out, "  {name}={value}");
+    }
+    out
+}
+
+/// When the watched stream changed, and how.
+fn alarm_lines(model: &Model) -> String {
+    let alarms = model.drift_alarms();
+    let mut out = String::new();
+    if !alarms.is_empty() {
+        let _ = writeln!(out, "\ndrift noticed while watching");
+    }
+    let n_hidden = alarms.len().saturating_sub(ALARMS_SHOWN);
+    if n_hidden > 0 {
+        let _ = writeln!(out, "  {n_hidden} earlier: see --json");
+    }
+    for alarm in &alarms[n_hidden..] {
+        let (row, first) = (thousands(alarm.row), thousands(changes::first_row(alarm)));
+        let what = changes::told(alarm.what, model.columns());
+        let _ = writeln!(out, "  row {row:>12}  {what}, since about row {first}");
     }
     out
 }
@@ -206,24 +251,6 @@ fn component_table(snapshot: &Snapshot) -> String {
     }
     if n_means < snapshot.columns.len() {
         let _ = writeln!(out, "  (means of the first {n_means} of {} columns: see --json)", snapshot.columns.len());
-    }
-    out
-}
-
-/// Columns of text, the first to the left and the others to the right.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|c| c.chars().count()).max();
-    let widths: Vec<usize> = (0..n_columns).map(|column| width(column).unwrap_or(0)).collect();
-    let mut out = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (column, cell) in row.iter().enumerate() {
-            let pad = " ".repeat(widths[column] - cell.chars().count());
-            line += &if column == 0 { format!("  {cell}{pad}") } else { format!("  {pad}{cell}") };
-        }
-        out += line.trim_end();
-        out.push('\n');
     }
     out
 }

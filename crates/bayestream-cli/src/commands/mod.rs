@@ -1,5 +1,6 @@
 //! One file per command: its arguments, its plan, its run.
 
+mod compare;
 mod demo;
 mod fit;
 mod generate;
@@ -13,6 +14,8 @@ mod sample;
 mod score;
 mod watch;
 
+pub use inspect::setting_value;
+
 use crate::error::Failure;
 use clap::Subcommand;
 
@@ -25,6 +28,8 @@ pub enum Command {
     Fit(fit::FitArgs),
     /// Score each row, then learn from it; scores on standard output.
     Watch(watch::WatchArgs),
+    /// Learn several kinds from the same rows, side by side.
+    Compare(compare::CompareArgs),
     /// Score rows against a model that stays as it is.
     Score(score::ScoreArgs),
     /// Fill missing cells by a model that stays as it is.
@@ -52,6 +57,7 @@ impl Command {
             Command::Demo(args) => demo::run(args),
             Command::Fit(args) => fit::run(args),
             Command::Watch(args) => watch::run(args),
+            Command::Compare(args) => compare::run(args),
             Command::Score(args) => score::run(args),
             Command::Impute(args) => impute::run(args),
             Command::Inspect(args) => inspect::run(args),

@@ -3,25 +3,23 @@
 use crate::error::Failure;
 use crate::feed::{Feed, Next, Plan};
 use crate::model_file;
+use crate::picture_file::PictureFile;
 use crate::pictures::{self, Thinned};
-use crate::score_pictures::{self, Judged};
+use crate::score_pictures::{self, Changes, Judged};
 use crate::terminal::{self, counted, short, thousands};
 use bayestream::model::Model;
 use bayestream::structure::Snapshot;
-use bayestream_io::{Format, OnError, ReadOptions, write_atomic};
+use bayestream_io::{Format, OnError, ReadOptions};
 use bayestream_plot::{Chart, Page, SvgFigure, grid};
 use clap::Args;
-use std::path::Path;
 
 /// Columns drawn against each other at most.
 const MOST_COLUMNS: usize = 4;
-/// Pixels of a PNG for each pixel of the chart.
-const PNG_SCALE: f64 = 2.0;
 
 /// Arguments of `plot`.
 #[derive(Args)]
 pub struct PlotArgs {
-    /// The model file; with --scores it may be left out, and adds marks where its components drifted.
+    /// The model file; with --scores it may be left out, and adds marks where the stream drifted.
     #[arg(value_name = "MODEL", required_unless_present = "scores")]
     model: Option<String>,
     /// A file with rows to draw behind the model, or `-` for standard input.
@@ -45,15 +43,9 @@ pub struct PlotArgs {
     format: Option<Format>,
 }
 
-enum Picture {
-    Svg,
-    Png,
-    Html,
-}
-
 /// Draws a model, the scores of a stream, or one row.
 pub fn run(args: PlotArgs) -> Result<(), Failure> {
-    let picture = picture_of(&args.output)?;
+    let picture = PictureFile::at(&args.output)?;
     let model = args.model.as_deref().map(model_file::load_learnt).transpose()?;
     let drawing = match (&args.scores, &model, args.row) {
         (Some(scores), ..) => scored(scores, args.format, model.as_ref())?,
@@ -61,12 +53,7 @@ pub fn run(args: PlotArgs) -> Result<(), Failure> {
         (None, Some(model), None) => mixture(&args, model)?,
         (None, None, _) => return Err(Failure::Usage("name a model to draw, or a table with --scores".to_string())),
     };
-    let bytes = match picture {
-        Picture::Svg => drawing.figure.to_svg().into_bytes(),
-        Picture::Png => drawing.figure.to_png(PNG_SCALE)?,
-        Picture::Html => (drawing.page)(drawing.figure).to_html().into_bytes(),
-    };
-    write_atomic(&args.output, &bytes)?;
+    picture.write(drawing.figure, drawing.page)?;
     terminal::note(format!("{}: {}", args.output, drawing.told));
     Ok(())
 }
@@ -98,7 +85,8 @@ fn scored<'a>(scores: &'a str, format: Option<Format>, model: Option<&Model>) ->
     let told = format!("{}, {n_alarms}", counted(judged.len() as u64, "row"));
     let mut chart = score_pictures::surprise_over_time(&judged);
     if let (Some(model), [first, .., last]) = (model, judged.as_slice()) {
-        chart = score_pictures::with_drift(chart, model.events().iter(), (first.row, last.row));
+        let changes = Changes { alarms: model.drift_alarms(), columns: model.columns(), events: model.events().iter() };
+        chart = score_pictures::with_changes(chart, changes, (first.row, last.row));
     }
     let lead = told.clone();
     let page = move |figure| Page::new(scores).lead(lead).chart(figure, "How unusual each row was when it came.");
@@ -112,19 +100,9 @@ fn one_row<'a>(args: &'a PlotArgs, model: &Model, number: u64) -> Result<Drawing
     let title = format!("Row {}", thousands(number));
     let figure = score_pictures::reasons(&title, &reasons, model.columns()).into();
     let heading = format!("{data}, row {}", thousands(number));
-    let caption = "How surprising each cell is given the others: what was seen and what was expected.";
+    let caption = "How unlikely each cell is given the others: what was seen and what was expected.";
     let page = move |figure| Page::new(heading).chart(figure, caption);
     Ok(Drawing { figure, told: counted(reasons.len() as u64, "column"), page: Box::new(page) })
-}
-
-fn picture_of(path: &str) -> Result<Picture, Failure> {
-    let extension = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
-    match extension.as_str() {
-        "svg" => Ok(Picture::Svg),
-        "png" => Ok(Picture::Png),
-        "html" | "htm" => Ok(Picture::Html),
-        _ => Err(Failure::Usage(format!("{path}: end the name in .svg, .png or .html to say what to draw"))),
-    }
 }
 
 fn chosen_columns(args: &PlotArgs, snapshot: &Snapshot) -> Result<Vec<usize>, Failure> {

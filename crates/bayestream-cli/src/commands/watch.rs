@@ -1,15 +1,18 @@
 //! `watch`: each row is scored by what was learnt before it, then learnt from.
 
 use crate::args::{AlarmArgs, CheckpointArgs, KindArgs, ReadArgs, TableArgs};
+use crate::changes;
 use crate::error::Failure;
 use crate::feed::{Feed, Next, Opening, Plan};
 use crate::model_file::{self, Checkpoint};
 use crate::scores::ScoreTable;
+use crate::silence::{Silences, Word};
 use crate::stop::{self, StopSignal};
-use crate::terminal::{self, counted};
+use crate::terminal::{self, counted, thousands};
 use crate::training::Training;
 use bayestream::model::{Config, Model, Settings};
-use bayestream::outlier::{DriftAlarm, DriftKind};
+use bayestream::outlier::DriftAlarm;
+use bayestream_io::RowBatch;
 use clap::Args;
 use std::path::Path;
 
@@ -112,6 +115,7 @@ fn begin(args: &WatchArgs) -> Result<(Option<Model>, Config), Failure> {
 /// Runs until the end of the input, or until a signal, which is returned.
 fn watch_all(feed: &mut Feed, training: &mut Training, table: &mut ScoreTable) -> Result<Option<i32>, Failure> {
     let mut verdicts = Vec::new();
+    let mut silences = Silences::new(training.model.columns().len());
     loop {
         match feed.next()? {
             Next::Rows(mut portion) => {
@@ -121,12 +125,14 @@ fn watch_all(feed: &mut Feed, training: &mut Training, table: &mut ScoreTable) -
                 let scorer = training.model.scorer();
                 let known = training.model.drift_alarms().last().copied();
                 training.watch(&mut portion, &mut verdicts)?;
-                if let Some(alarm) = training.model.drift_alarms().last().filter(|alarm| known.as_ref() != Some(*alarm))
-                {
-                    terminal::note(drift_message(alarm, training.model.columns()));
-                }
                 table.add(&portion.batch, &verdicts, &scorer)?;
                 table.flush()?;
+                let alarms = training.model.drift_alarms();
+                if let Some(alarm) = alarms.last().filter(|alarm| known.as_ref() != Some(*alarm)) {
+                    let lately = alarm.row - alarm.since + portion.batch.n_rows as u64;
+                    terminal::note(drift_message(alarm, training.model.columns(), table.blamed_lately(lately)));
+                }
+                tell_silences(&mut silences, &portion.batch, training.model.columns());
                 feed.reuse(portion.batch);
             }
             Next::End { n_skipped } => {
@@ -138,16 +144,31 @@ fn watch_all(feed: &mut Feed, training: &mut Training, table: &mut ScoreTable) -
     }
 }
 
-/// What a drift alarm says to people.
-fn drift_message(alarm: &DriftAlarm, columns: &[String]) -> String {
-    let name = |column: usize| columns.get(column).map_or("?", String::as_str);
-    let what = match alarm.what {
-        DriftKind::Mean { column } => format!("the level of {} has moved", name(column)),
-        DriftKind::Spread { column } => format!("the spread of {} has changed", name(column)),
-        DriftKind::Dependence => "columns go together in another way".into(),
-        DriftKind::Occupancy => "rows come from other places".into(),
+/// What a drift alarm says to people. Where it is about all columns, the one that unusual rows have as a reason is named.
+fn drift_message(alarm: &DriftAlarm, columns: &[String], blamed: Option<&str>) -> String {
+    let place = match (alarm.what.column(), blamed) {
+        (None, Some(column)) => format!(", first of all in {column}"),
+        _ => String::new(),
     };
-    format!("drift at row {}: {what}, since about row {}", alarm.row, alarm.since + 1)
+    let what = changes::told(alarm.what, columns);
+    let (row, first) = (thousands(alarm.row), thousands(changes::first_row(alarm)));
+    format!("drift at row {row}: {what}{place}, since about row {first}")
+}
+
+/// Says which columns have fallen silent, or are back.
+fn tell_silences(silences: &mut Silences, batch: &RowBatch, columns: &[String]) {
+    for (row_ix, row) in batch.rows.chunks_exact(columns.len()).enumerate() {
+        for word in silences.hear(batch.row_number(row_ix), row) {
+            terminal::note(match word {
+                Word::Silent { column, since } => {
+                    format!("the column {} has had no value since row {}", columns[column], thousands(since))
+                }
+                Word::Back { column, at } => {
+                    format!("the column {} has values again, from row {}", columns[column], thousands(at))
+                }
+            });
+        }
+    }
 }
 
 fn kept(training: &Training) -> String {

@@ -10,7 +10,7 @@ use crate::scores::UNUSUAL;
 use crate::terminal::{self, short, thousands};
 use bayestream::data::Batch;
 use bayestream::model::{Config, Kind, Model};
-use bayestream::outlier::Verdict;
+use bayestream::outlier::{DriftAlarm, Verdict};
 use bayestream::structure::{Event, Reason, Snapshot};
 use bayestream_io::{Cell, CellKind, OutColumn, TableWriter, write_atomic};
 use plant::{N_ROWS, NEW_REGIME_AT, OLD_REGIME_ENDS_AT, OUTLIER_SHARE, Plant};
@@ -33,6 +33,7 @@ struct Course {
     /// Rows seen, the batch's median log-score, and the best possible.
     log_scores: Vec<(f64, f64, f64)>,
     events: Vec<Event>,
+    drift_alarms: Vec<DriftAlarm>,
     seconds: f64,
 }
 
@@ -86,6 +87,7 @@ fn learn(model: &mut Model, plant: &Plant) -> Result<Course, Failure> {
         sizes: Vec::new(),
         log_scores: Vec::new(),
         events: Vec::new(),
+        drift_alarms: Vec::new(),
         seconds: 0.0,
     };
     let (mut verdicts, mut n_events) = (Vec::new(), 0);
@@ -114,6 +116,7 @@ fn learn(model: &mut Model, plant: &Plant) -> Result<Course, Failure> {
         progress.update(seen as u64, &report);
     }
     progress.clear();
+    course.drift_alarms = model.drift_alarms().to_vec();
     course.seconds = begun.elapsed().as_secs_f64();
     Ok(course)
 }

@@ -3,7 +3,7 @@
 use super::plant::{self, DRIFTING, N_ROWS, NEW_REGIME_AT, OLD_REGIME_ENDS_AT, OUTLIER_SHARE, Plant};
 use super::{Alarms, Course};
 use crate::pictures::{self, MOST_POINTS};
-use crate::score_pictures::{self, Judged};
+use crate::score_pictures::{self, Changes, Judged};
 use crate::scores;
 use crate::terminal::{short, thousands};
 use bayestream::structure::{Reason, Snapshot};
@@ -67,7 +67,7 @@ pub fn page(plant: &Plant, course: &Course, snapshot: &Snapshot, alarms: &Alarms
             ),
         )
         .chart(surprise(plant, course), "How unusual each row was among the rows before it; larger is more unusual.")
-        .chart(most_surprising(course, alarms), "Why the most surprising row was: what was seen and what was expected.")
+        .chart(most_surprising(course, alarms), "The most surprising row that a few cells explain: what was seen and what was expected.")
         .table(&table_head, &table_rows)
 }
 
@@ -129,11 +129,14 @@ fn surprise(plant: &Plant, course: &Course) -> Chart {
         plant.planted.iter().map(|p| (p.row as f64 + 1.0, course.verdicts[p.row].surprise)).collect();
     let style = Style::color(2).with_marker(Marker::Cross).with_radius(3.5).with_opacity(1.0);
     let chart = score_pictures::surprise_over_time(&rows).points("planted outliers", &wrong, style);
-    with_marks(score_pictures::with_drift(chart, course.events.iter(), (0.0, N_ROWS as f64)))
+    let changes = Changes { alarms: &course.drift_alarms, columns: &plant::sensors(), events: course.events.iter() };
+    with_marks(score_pictures::with_changes(chart, changes, (0.0, N_ROWS as f64)))
 }
 
 fn most_surprising(course: &Course, alarms: &Alarms) -> Chart {
-    let row = alarms.rows.first().copied().unwrap_or(0);
+    // A row may be surprising as a whole: one that a few cells explain shows more.
+    let is_explained = |row: &&usize| reasons_of(course, **row).first().is_some_and(|reason| reason.blamed);
+    let row = alarms.rows.iter().find(is_explained).or(alarms.rows.first()).copied().unwrap_or(0);
     let title = format!("Row {}", thousands(row as u64 + 1));
     score_pictures::reasons(&title, reasons_of(course, row), &plant::sensors())
 }

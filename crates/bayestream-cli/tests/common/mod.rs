@@ -110,6 +110,12 @@ impl Finished {
     }
 }
 
+/// A number in a line of NDJSON.
+pub fn number(line: &str, field: &str) -> f64 {
+    let value: serde_json::Value = serde_json::from_str(line).unwrap();
+    value[field].as_f64().unwrap_or_else(|| panic!("no {field} in {line}"))
+}
+
 pub const HEADER: &str = "height,width,depth\n";
 
 /// Lines of three correlated clusters, without their header.

@@ -12,7 +12,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
 use super::target::Target;
-use super::{Cell, CellKind, OutColumn};
+use super::{Cell, CellKind, OutColumn, text};
 use crate::OutputError;
 
 /// Rows gathered before they are encoded.
@@ -136,7 +136,7 @@ impl Builder {
         match kind {
             CellKind::Float => Builder::Float(Float64Builder::new()),
             CellKind::Int => Builder::Int(Int64Builder::new()),
-            CellKind::Text => Builder::Text(StringBuilder::new()),
+            CellKind::Text | CellKind::Records => Builder::Text(StringBuilder::new()),
             CellKind::Bool => Builder::Bool(BooleanBuilder::new()),
             CellKind::TextList => Builder::TextList(ListBuilder::new(StringBuilder::new())),
             CellKind::FloatList => Builder::FloatList(ListBuilder::new(Float64Builder::new())),
@@ -152,6 +152,7 @@ impl Builder {
             (Builder::Int(builder), Cell::Int(value)) => builder.append_value(value),
             (Builder::Int(builder), _) => builder.append_null(),
             (Builder::Text(builder), Cell::Text(text)) => builder.append_value(text),
+            (Builder::Text(builder), Cell::Records(records)) => builder.append_value(text::json_of(records)),
             (Builder::Text(builder), _) => builder.append_null(),
             (Builder::Bool(builder), Cell::Bool(value)) => builder.append_value(value),
             (Builder::Bool(builder), _) => builder.append_null(),
@@ -186,7 +187,7 @@ fn data_type(kind: CellKind) -> DataType {
     match kind {
         CellKind::Float => DataType::Float64,
         CellKind::Int => DataType::Int64,
-        CellKind::Text => DataType::Utf8,
+        CellKind::Text | CellKind::Records => DataType::Utf8,
         CellKind::Bool => DataType::Boolean,
         CellKind::TextList => DataType::new_list(DataType::Utf8, true),
         CellKind::FloatList => DataType::new_list(DataType::Float64, true),

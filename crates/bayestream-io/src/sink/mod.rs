@@ -28,6 +28,8 @@ pub enum CellKind {
     FloatList,
     /// A truth value.
     Bool,
+    /// A list of objects: JSON in a text where the format is not JSON.
+    Records,
 }
 
 /// A column of an output table.
@@ -61,6 +63,8 @@ pub enum Cell<'a> {
     FloatList(&'a [f64]),
     /// A truth value.
     Bool(bool),
+    /// A list of objects, each a list of names and values.
+    Records(&'a [Vec<(&'a str, Cell<'a>)>]),
     /// A missing value.
     Null,
 }
@@ -74,6 +78,7 @@ impl Cell<'_> {
             Cell::TextList(_) => kind == CellKind::TextList,
             Cell::FloatList(_) => kind == CellKind::FloatList,
             Cell::Bool(_) => kind == CellKind::Bool,
+            Cell::Records(_) => kind == CellKind::Records,
             Cell::Null => true,
         }
     }
@@ -96,10 +101,7 @@ impl TableWriter {
     /// Starts a table at a path, or on standard output for `-`. Without a format the extension decides; standard
     /// output is NDJSON. A name that ends in `.gz` is packed, and the cells of a `.tsv` or `.tab` are put apart by tabs.
     pub fn create(target: &str, format: Option<Format>, columns: Vec<OutColumn>) -> Result<TableWriter, OutputError> {
-        let by_name = || {
-            if target == "-" { Some(Format::Ndjson) } else { Format::from_path(target) }
-        };
-        let format = format.or_else(by_name).ok_or_else(|| OutputError::UnknownFormat { file: target.to_string() })?;
+        let format = TableWriter::format_of(target, format)?;
         let is_stream = target == "-";
         let delimiter = if is_tabbed(target) { b'\t' } else { b',' };
         let target = Target::create(target)?;
@@ -116,6 +118,14 @@ impl TableWriter {
             Format::Arrow => Encoder::Columnar(Box::new(ColumnarTable::arrow_file(target, &columns)?)),
         };
         Ok(TableWriter { columns, encoder })
+    }
+
+    /// The format in which [`TableWriter::create`] would write.
+    pub fn format_of(target: &str, format: Option<Format>) -> Result<Format, OutputError> {
+        let by_name = || {
+            if target == "-" { Some(Format::Ndjson) } else { Format::from_path(target) }
+        };
+        format.or_else(by_name).ok_or_else(|| OutputError::UnknownFormat { file: target.to_string() })
     }
 
     /// The table's columns.

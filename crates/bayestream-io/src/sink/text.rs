@@ -35,6 +35,7 @@ fn csv_cell(line: &mut Vec<u8>, cell: &Cell<'_>) {
         Cell::Bool(value) => line.extend_from_slice(if value { b"true" } else { b"false" }),
         Cell::Text(text) => csv_text(line, text),
         Cell::TextList(texts) => csv_text(line, &texts.join(";")),
+        Cell::Records(records) => csv_text(line, &json_of(records)),
         Cell::FloatList(values) => {
             for (ix, &value) in values.iter().enumerate() {
                 if ix > 0 {
@@ -95,7 +96,26 @@ fn json_cell(line: &mut Vec<u8>, cell: &Cell<'_>) {
         Cell::Text(text) => json_text(line, text),
         Cell::TextList(texts) => json_list(line, texts, |line, text| json_text(line, text)),
         Cell::FloatList(values) => json_list(line, values, |line, &value| json_float(line, value)),
+        Cell::Records(records) => json_list(line, records, |line, record| {
+            line.push(b'{');
+            for (ix, (name, value)) in record.iter().enumerate() {
+                if ix > 0 {
+                    line.push(b',');
+                }
+                json_text(line, name);
+                line.push(b':');
+                json_cell(line, value);
+            }
+            line.push(b'}');
+        }),
     }
+}
+
+/// Objects as a text, for formats that are not JSON.
+pub(super) fn json_of(records: &[Vec<(&str, Cell<'_>)>]) -> String {
+    let mut text = Vec::new();
+    json_cell(&mut text, &Cell::Records(records));
+    String::from_utf8(text).expect("JSON written from texts and numbers is UTF-8")
 }
 
 fn json_list<T>(line: &mut Vec<u8>, items: &[T], write: impl Fn(&mut Vec<u8>, &T)) {

@@ -278,3 +278,26 @@ fn a_reader_that_goes_away_is_told_from_a_failure() {
         assert_eq!(child.wait().unwrap().code(), Some(42), "{format}");
     }
 }
+
+#[test]
+fn records_are_objects_in_ndjson_and_a_text_of_them_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let records =
+        [vec![("column", Cell::Text("a \"b\"")), ("observed", Cell::Float(71.5)), ("expected", Cell::Float(f64::NAN))]];
+    let json = r#"[{"column":"a \"b\"","observed":71.5,"expected":null}]"#;
+    let write = |name: &str| {
+        let path = folder.path().join(name);
+        let columns = vec![OutColumn::new("row", CellKind::Int), OutColumn::new("reasons", CellKind::Records)];
+        let mut table = TableWriter::create(path.to_str().unwrap(), None, columns).unwrap();
+        table.write_row(&[Cell::Int(1), Cell::Records(&records)]).unwrap();
+        table.write_row(&[Cell::Int(2), Cell::Records(&[])]).unwrap();
+        table.finish().unwrap();
+        path
+    };
+    let text = |name: &str| fs::read_to_string(write(name)).unwrap();
+    assert_eq!(text("out.ndjson"), format!("{{\"row\":1,\"reasons\":{json}}}\n{{\"row\":2,\"reasons\":[]}}\n"));
+    assert_eq!(text("out.csv"), format!("row,reasons\n1,\"{}\"\n2,[]\n", json.replace('"', "\"\"")));
+    let file = fs::File::open(write("out.arrow")).unwrap();
+    let block = FileReader::try_new(file, None).unwrap().next().unwrap().unwrap();
+    assert_eq!(block.column(1).as_string::<i32>().iter().collect::<Vec<_>>(), [Some(json), Some("[]")]);
+}
