@@ -44,6 +44,9 @@ const KEPT_AFTER_CHANGE: usize = 200;
 const TRIM_BELOW: f64 = 0.15;
 const TRIM_FLOOR: f64 = 0.02;
 const TRIM_AFTER: u64 = 100;
+/// Nats by which a component is discounted when half of the mass beyond the bulk is heavier, and by which it is gone.
+const FADING: f64 = 2.0;
+const FADED: f64 = 30.0;
 /// Changes remembered.
 const MOST_ALARMS: usize = 100;
 /// Rows evaluated together.
@@ -117,7 +120,7 @@ pub struct WatchWork {
     established: Vec<f64>,
     /// Components by the mass that looked normal, and those that are established.
     order: Vec<(f64, usize)>,
-    chosen: Vec<usize>,
+    chosen: Vec<(usize, f64)>,
     /// Rows of each component, and what they count after trimming.
     sums: Vec<(f64, f64)>,
     given: Vec<f64>,
@@ -278,7 +281,8 @@ impl Watch {
 
     /// The established components: those that hold the bulk of the mass that looked normal. Trust counts to its fourth
     /// power: a component most of whose rows look normal keeps its mass, an outlier cluster of a tenth loses nearly all.
-    fn establish(&self, members: &[Member], into: &mut Vec<(f64, usize)>, chosen: &mut Vec<usize>) {
+    /// What lies beyond the bulk fades by degrees: a component at the border must not come and go.
+    fn establish(&self, members: &[Member], into: &mut Vec<(f64, usize)>, chosen: &mut Vec<(usize, f64)>) {
         into.clear();
         into.extend(
             members
@@ -289,13 +293,15 @@ impl Watch {
         let total: f64 = into.iter().map(|(mass, _)| mass).sum();
         into.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         chosen.clear();
-        let mut mass = 0.0;
+        let mut left = total;
         for &(share, k) in into.iter() {
-            if !chosen.is_empty() && mass >= self.established * total {
+            let beyond = (1.0 - self.established) * total / left.max(f64::MIN_POSITIVE);
+            let fade = FADING * (beyond - 1.0).max(0.0);
+            if !chosen.is_empty() && fade > FADED {
                 break;
             }
-            mass += share;
-            chosen.push(k);
+            chosen.push((k, -fade.min(FADED)));
+            left -= share;
         }
     }
 

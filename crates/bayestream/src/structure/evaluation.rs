@@ -85,19 +85,21 @@ impl Evaluation {
         self.block.n_rows()
     }
 
-    /// Log-density of each row, in the frame, under the chosen components alone, their weights left as they are. A
-    /// missing cell adds what it is expected to, so that rows with and without holes can be compared.
-    pub fn log_density_under(&self, chosen: &[usize], scratch: &mut Posterior, out: &mut Vec<f64>) {
+    /// Log-density of each row, in the frame, under the chosen components alone, their log-weights as they are plus what
+    /// is given. A missing cell adds what it is expected to, so that rows with and without holes can be compared.
+    pub fn log_density_under(&self, chosen: &[(usize, f64)], scratch: &mut Posterior, out: &mut Vec<f64>) {
         let (rows, stride) = (self.n_rows(), self.posterior.stride);
         let of = |k: usize| k * stride..(k + 1) * stride;
         scratch.stride = stride;
         scratch.q.clear();
-        chosen.iter().for_each(|&k| scratch.q.extend_from_slice(&self.posterior.q[of(k)]));
+        for &(k, more) in chosen {
+            scratch.q.extend(self.posterior.q[of(k)].iter().map(|q| q + more));
+        }
         scratch.normalise(chosen.len(), rows);
         out.clear();
         out.extend_from_slice(&scratch.log_total[..rows]);
         if !self.missing.is_empty() {
-            for (at, &k) in chosen.iter().enumerate() {
+            for (at, &(k, _)) in chosen.iter().enumerate() {
                 for ((out, q), missing) in out.iter_mut().zip(&scratch.q[of(at)]).zip(&self.missing[of(k)]) {
                     *out += q * missing;
                 }
