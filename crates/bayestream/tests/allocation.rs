@@ -63,7 +63,9 @@ fn allocations(kind: Kind) -> Vec<u64> {
 /// allocate. All others, most of them, must not.
 #[test]
 fn most_updates_of_a_settled_model_allocate_nothing() {
-    let counts = allocations(Kind::GmmOfab);
-    let n_free = counts.iter().filter(|n| **n == 0).count();
-    assert!(2 * n_free > counts.len(), "allocations of each update: {counts:?}");
+    for kind in [Kind::GmmOfab, Kind::GmmDp] {
+        let counts = allocations(kind);
+        let n_free = counts.iter().filter(|n| **n == 0).count();
+        assert!(2 * n_free > counts.len(), "{kind}: allocations of each update: {counts:?}");
+    }
 }

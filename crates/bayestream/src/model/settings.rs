@@ -40,7 +40,7 @@ pub enum PruneMerge {
 /// The prior and the moves of Dirichlet-process mixtures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DirichletSettings {
-    /// Degrees of freedom ν₀ = 2δ₀ of the Wishart prior; `None`: columns + 3.
+    /// Degrees of freedom ν₀ = 2δ₀ of the Wishart prior; `None`: what foretells the first rows best.
     pub nu0: Option<f64>,
     /// Weight c₀ of the prior mean, in rows; `None`: what agrees with the prior scale s, s/(1 − s).
     pub c0: Option<f64>,
@@ -391,7 +391,7 @@ pub const SETTINGS: [SettingInfo; 27] = [
     SettingInfo {
         name: "nu0",
         takes: "a number larger than the columns less one, or auto",
-        help: "degrees of freedom of the Wishart prior, twice delta0 of the papers (auto: columns + 3)",
+        help: "degrees of freedom of the Wishart prior, twice delta0 of the papers (auto: what foretells the first rows best; variational kinds: columns + 3)",
         of: Kind::has_prior,
         get: |s| s.dirichlet.nu0.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.dirichlet.nu0, t, "auto", positive),
@@ -555,6 +555,9 @@ mod tests {
         let mut settings = Settings::default();
         let err = settings.set(Kind::GmmOfab, "drfit", "off").unwrap_err();
         assert!(err.to_string().contains("did you mean `drift`"), "{err}");
+        let err = settings.set(Kind::GmmDp, "prune-marge", "off").unwrap_err();
+        assert_eq!(err.code(), "unknown-setting");
+        assert_eq!(settings.set(Kind::GmmSugs, "alpha-grid", "1,-2").unwrap_err().code(), "bad-value");
         let err = settings.set(Kind::GmmOfab, "delta", "2").unwrap_err();
         assert!(err.to_string().contains("expected a share in [0, 1)"), "{err}");
         assert_eq!(settings.set(Kind::GmmFab, "memory", "100").unwrap_err().code(), "unknown-setting");

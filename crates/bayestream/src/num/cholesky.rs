@@ -177,11 +177,26 @@ pub fn rank_one_update(l: &mut [f64], d: usize, x: &mut [f64]) {
 pub fn solve_lower(l: &[f64], d: usize, b: &mut [f64]) {
     assert_eq!(l.len(), d * d, "the factor must be d by d");
     assert_eq!(b.len(), d, "the vector must have d entries");
-    for i in 0..d {
-        let (done, rest) = b.split_at_mut(i);
-        let row = &l[i * d..=i * d + i];
-        let known: f64 = row[..i].iter().zip(done).map(|(l, b)| l * *b).sum();
-        rest[0] = (rest[0] - known) / row[i];
+    simd::fastest(SolveLower { l, d, b });
+}
+
+struct SolveLower<'a> {
+    l: &'a [f64],
+    d: usize,
+    b: &'a mut [f64],
+}
+
+impl Kernel for SolveLower<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic>(self) {
+        let Self { l, d, b } = self;
+        for i in 0..d {
+            let (done, rest) = b.split_at_mut(i);
+            let row = &l[i * d..=i * d + i];
+            rest[0] = (rest[0] - dot::<A>(&row[..i], done)) / row[i];
+        }
     }
 }
 

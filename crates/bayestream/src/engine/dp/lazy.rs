@@ -18,8 +18,10 @@ pub(super) struct LazyWork {
     scores: Vec<f64>,
     log_new: Vec<f64>,
     log_total: Vec<f64>,
-    settled: Vec<usize>,
+    /// Components that are scored row by row once a row of this batch has changed them, with their scores before.
     young: Vec<usize>,
+    changed: Vec<bool>,
+    young_scores: Vec<f64>,
     best: Vec<(f64, usize)>,
     index: Vec<Vec<u32>>,
     mass: Vec<Vec<f64>>,
@@ -61,34 +63,37 @@ impl Core {
         work.lanes.load(rows, d);
         let stride = num::column_stride(n);
         let choice = self.concentration.choice(self.comps.len(), self.mass);
-        work.settled.clear();
+        let k_before = self.comps.len();
         work.young.clear();
-        (0..self.comps.len()).for_each(|k| match self.is_young(k) {
-            true => work.young.push(k),
-            false => work.settled.push(k),
-        });
-        work.scores.resize((work.settled.len() + 1) * stride, 0.0);
-        for (at, &k) in work.settled.iter().enumerate() {
-            let comp = &self.comps[k];
+        work.young.extend((0..k_before).filter(|&k| self.is_young(k)));
+        work.changed.clear();
+        work.changed.resize(work.young.len(), false);
+        work.scores.resize((k_before + 1) * stride, 0.0);
+        for (comp, scores) in self.comps.iter().zip(work.scores.chunks_exact_mut(stride)) {
             let shift = choice.log_old + comp.moments.count.ln();
-            log_predictive(&comp.posterior, &comp.whitener, &work.lanes, shift, &mut work.scores[at * stride..]);
+            log_predictive(&comp.posterior, &comp.whitener, &work.lanes, shift, scores);
         }
         self.empty.whitener(&mut self.work.comp.wishart, &mut work.empty);
-        let last = work.settled.len() * stride;
+        let last = k_before * stride;
         log_predictive(&self.empty, &work.empty, &work.lanes, choice.log_new, &mut work.scores[last..]);
         work.log_new.clear();
         work.log_new.extend_from_slice(&work.scores[last..last + n]);
         work.best.clear();
         work.best.resize(n, (f64::NEG_INFINITY, usize::MAX));
-        for (at, &k) in work.settled.iter().enumerate() {
-            for (best, &score) in work.best.iter_mut().zip(&work.scores[at * stride..]) {
+        work.young_scores.clear();
+        for (k, scores) in work.scores.chunks_exact(stride).enumerate().take(k_before) {
+            if self.is_young(k) {
+                work.young_scores.extend_from_slice(scores);
+                continue;
+            }
+            for (best, &score) in work.best.iter_mut().zip(scores) {
                 if score > best.0 {
                     *best = (score, k);
                 }
             }
         }
         work.log_total.resize(stride, 0.0);
-        num::normalise_columns(&mut work.scores, work.settled.len() + 1, stride, n, &mut work.log_total);
+        num::normalise_columns(&mut work.scores, k_before + 1, stride, n, &mut work.log_total);
         work.index.iter_mut().for_each(Vec::clear);
         work.mass.iter_mut().for_each(Vec::clear);
         while work.index.len() < self.comps.len() {
@@ -100,18 +105,25 @@ impl Core {
             let weight = weight_of(i);
             let (mut best, mut winner) = work.best[i];
             let mut log_total = work.log_total[i];
-            if !work.young.is_empty() {
-                work.late.clear();
-                work.late.push(log_total);
-                for &k in &work.young {
-                    let comp = &self.comps[k];
-                    let log_predictive = comp.posterior.log_predictive(row, &mut self.work.comp.wishart);
-                    let score = choice.log_old + comp.moments.count.ln() + log_predictive;
-                    work.late.push(score);
-                    if score > best {
-                        (best, winner) = (score, k);
+            work.late.clear();
+            work.late.push(log_total);
+            for (at, &k) in work.young.iter().enumerate() {
+                let score = match work.changed[at] {
+                    false => work.young_scores[at * stride + i],
+                    true => {
+                        let comp = &self.comps[k];
+                        let log_predictive = comp.posterior.log_predictive(row, &mut self.work.comp.wishart);
+                        choice.log_old + comp.moments.count.ln() + log_predictive
                     }
+                };
+                if score > best {
+                    (best, winner) = (score, k);
                 }
+                if k >= k_before {
+                    work.late.push(score);
+                }
+            }
+            if work.late.len() > 1 {
                 log_total = num::log_sum_exp(&work.late);
             }
             out.push(log_total);
@@ -129,9 +141,11 @@ impl Core {
                 }
                 self.birth(row, weight);
                 work.young.push(self.comps.len() - 1);
+                work.changed.push(true);
                 work.index.push(Vec::new());
                 work.mass.push(Vec::new());
-            } else if work.young.contains(&winner) {
+            } else if let Some(at) = work.young.iter().position(|&k| k == winner) {
+                work.changed[at] = true;
                 let comp = &mut self.comps[winner];
                 comp.claimed += weight;
                 comp.add_row(row, weight, &self.prior, &mut self.work.comp);
@@ -169,10 +183,8 @@ impl Core {
                 n_repairs += comp.refresh(&self.prior, &mut self.work.comp);
             }
         }
-        for &k in &work.young {
-            // Those that have grown up are scored by the kernels from now on.
-            let comp = &mut self.comps[k];
-            comp.pack(&mut self.work.comp.wishart);
+        for (&k, _) in work.young.iter().zip(&work.changed).filter(|(_, changed)| **changed) {
+            self.comps[k].pack(&mut self.work.comp.wishart);
         }
         n_repairs
     }

@@ -21,6 +21,8 @@ mod paper;
 mod prior;
 mod start;
 mod structure;
+#[cfg(test)]
+mod tests;
 
 pub use self::core::Rule;
 
@@ -36,6 +38,8 @@ use serde::{Deserialize, Serialize};
 
 /// Rows that are always kept.
 const BASE_BUFFER: usize = 2000;
+/// More than one row.
+const LONE: f64 = 1.5;
 /// Rows learnt at a time.
 const CHUNK: usize = 256;
 
@@ -232,7 +236,9 @@ impl Learner for DirichletMixture {
         }
         let heaviest = core.comps.iter().map(|c| c.moments.count).fold(0.0, f64::max);
         let total: f64 = core.comps.iter().map(|c| c.moments.count).sum();
-        core.comps.retain(|c| c.moments.count >= (delta * total).min(heaviest));
+        // In `gmm/dp` a lone row is an outlier and not a component.
+        let fewest = if self.rule == Rule::Lazy { LONE } else { 0.0 };
+        core.comps.retain(|c| c.moments.count >= (delta * total).max(fewest).min(heaviest));
         let kept: f64 = core.comps.iter().map(|c| c.moments.count).sum();
         let mut covariance = Vec::new();
         let mut components: Vec<Component> = core

@@ -12,10 +12,17 @@ use serde::{Deserialize, Serialize};
 /// Scales among which the first rows choose.
 pub(super) const SCALES: [f64; 5] = [0.3, 0.1, 0.03, 0.01, 0.003];
 
+/// Rows that the expected covariance is worth at least when rows are assigned: a quarter of the entries a covariance
+/// has. With many columns a component that knows no more than its first rows would take none but their like.
+fn least_strength(n_columns: usize) -> f64 {
+    let d = n_columns as f64;
+    d * (d + 1.0) / 8.0
+}
+
 /// Rows that the expected covariance may be worth to begin with.
 pub(super) fn first_strengths(n_columns: usize) -> [f64; 3] {
     let d = n_columns as f64;
-    [30.0 + 2.0 * d, 10.0 + 0.5 * d, 2.0]
+    [30.0 + 2.0 * d, 10.0 + 0.5 * d, 2.0].map(|rows| rows.max(least_strength(n_columns)))
 }
 
 /// Rows that the expected covariance may be worth when it is learnt.
@@ -72,23 +79,21 @@ impl Prior {
         }));
         let c = (FIRST_GUESS + k) / (FIRST_GUESS / self.first_c + k * spread);
         let ways = [Some(self.expected.clone()), self.pooled(&told), self.pooled_precision(&told)];
-        let mut best: Option<(f64, f64, usize, NormalWishart)> = None;
+        let mut best: Option<(f64, f64, usize)> = None;
         for (way, expected) in ways.iter().enumerate() {
             let Some(expected) = expected else { continue };
             for strength in STRENGTHS {
-                let Some(prior) = of_expected(c, columns + 1.0 + strength, &mean, expected, strength) else { continue };
-                let evidence: f64 = comps.iter().map(|c| prior.log_marginal(&c.moments, &mut scratch)).sum();
-                if best.as_ref().is_none_or(|(most, ..)| evidence > *most) {
-                    best = Some((evidence, strength, way, prior));
+                let Some(prior) = of_expected(c, strength, &mean, expected) else { continue };
+                let evidence: f64 = told.iter().map(|c| prior.log_marginal(&c.moments, &mut scratch)).sum();
+                if best.is_none_or(|(most, ..)| evidence > most) {
+                    best = Some((evidence, strength, way));
                 }
             }
         }
-        let [_, pooled, precise] = ways;
-        if let Some((_, strength, way, prior)) = best {
-            (self.clustering, self.strength) = (prior, strength);
-            if let Some(expected) = [None, pooled, precise].into_iter().nth(way).flatten() {
-                self.expected = expected;
-            }
+        let Some((_, strength, way)) = best else { return };
+        let Some(expected) = ways.into_iter().nth(way).flatten() else { return };
+        if let Some(prior) = of_expected(c, strength.max(least_strength(d)), &mean, &expected) {
+            (self.clustering, self.expected, self.strength) = (prior, expected, strength);
         }
     }
 
@@ -153,7 +158,9 @@ fn trust(n: f64, d: usize) -> f64 {
     n / (n + d as f64 + 2.0)
 }
 
-fn of_expected(c: f64, nu: f64, mean: &[f64], expected: &[f64], strength: f64) -> Option<NormalWishart> {
+/// The prior with this expected covariance, worth so many rows.
+fn of_expected(c: f64, strength: f64, mean: &[f64], expected: &[f64]) -> Option<NormalWishart> {
+    let nu = mean.len() as f64 + 1.0 + strength;
     NormalWishart::new(c, nu, mean.to_vec(), expected.iter().map(|v| strength * v).collect()).ok()
 }
 

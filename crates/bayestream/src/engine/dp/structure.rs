@@ -18,6 +18,8 @@ const FAR_PER_COLUMN: f64 = 4.0;
 const NEIGHBOURS: usize = 10;
 /// Rounds in which a component that is too light for its age is left alone.
 const GRACE_ROUNDS: u64 = 4;
+/// Rows in which a new component of `gmm/dp` may show that it is not rare.
+const PROBATION: f64 = 2000.0;
 /// Mass below which a faded component is given up.
 const FADED: f64 = 0.5;
 
@@ -40,7 +42,7 @@ impl Core {
         if self.n_learnt < self.next_structure || self.comps.is_empty() {
             return;
         }
-        self.give_up_faded();
+        self.give_up_light();
         self.learn_prior();
         self.split_all();
         self.merge_all();
@@ -253,14 +255,17 @@ impl Core {
         }
     }
 
-    fn give_up_faded(&mut self) {
-        if self.settings.memory.is_none() {
-            return;
-        }
+    /// Gives up what has faded, and what is so rare that no snapshot would show it.
+    fn give_up_light(&mut self) {
         let heaviest = self.comps.iter().map(|c| c.moments.count).fold(0.0, f64::max);
+        let fading = self.settings.memory.is_some();
+        let (now, delta) = (self.n_learnt, self.settings.delta);
         let (news, mass) = (&mut self.news, &mut self.mass);
         self.comps.retain(|c| {
-            let stays = c.moments.count >= FADED.min(heaviest);
+            let age = (now - c.born) as f64;
+            let rare = age > PROBATION && c.claimed < 0.5 * delta * age;
+            let light = rare || (fading && c.moments.count < FADED);
+            let stays = !light || c.moments.count >= heaviest;
             if !stays {
                 news.push((c.id, Happening::Died));
                 *mass -= c.moments.count;
