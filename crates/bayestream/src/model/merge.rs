@@ -37,13 +37,13 @@ impl Model {
         let body = match &ordered[0].body {
             Body::GmmOfab(_) => merged!(GmmOfab),
             Body::MppcaOfab(_) => merged!(MppcaOfab),
-            Body::Dirichlet(_) => Body::Dirichlet(DirichletMixture::merged(
+            Body::Dirichlet(_) => Body::Dirichlet(Box::new(DirichletMixture::merged(
                 ordered.iter().filter_map(|m| match &m.body {
-                    Body::Dirichlet(learner) => Some(learner),
+                    Body::Dirichlet(learner) => Some(learner.as_ref()),
                     _ => None,
                 }),
                 config.shard,
-            )),
+            ))),
             Body::GmmPaper(_) | Body::MppcaPaper(_) => {
                 return Err(MergeError::Unsupported {
                     reason: "variant=paper is for reproduction and cannot be merged; fit with variant=default".into(),

@@ -80,7 +80,7 @@ enum Body {
     MppcaPaper(OfabPaper<Ppca>),
     GmmFab(Fab<FullGaussian>),
     MppcaFab(Fab<Ppca>),
-    Dirichlet(DirichletMixture),
+    Dirichlet(Box<DirichletMixture>),
 }
 
 impl Body {
@@ -92,7 +92,7 @@ impl Body {
             Body::MppcaPaper(l) => l,
             Body::GmmFab(l) => l,
             Body::MppcaFab(l) => l,
-            Body::Dirichlet(l) => l,
+            Body::Dirichlet(l) => l.as_ref(),
         }
     }
 
@@ -104,7 +104,7 @@ impl Body {
             Body::MppcaPaper(l) => l,
             Body::GmmFab(l) => l,
             Body::MppcaFab(l) => l,
-            Body::Dirichlet(l) => l,
+            Body::Dirichlet(l) => l.as_mut(),
         }
     }
 }
@@ -120,10 +120,10 @@ impl Model {
             (Kind::MppcaOfab, Variant::Paper) => Body::MppcaPaper(OfabPaper::new(&config)),
             (Kind::GmmFab, _) => Body::GmmFab(Fab::new(&config)),
             (Kind::MppcaFab, _) => Body::MppcaFab(Fab::new(&config)),
-            (Kind::GmmSugs, _) => Body::Dirichlet(DirichletMixture::new(&config, Rule::Sugs)),
-            (Kind::GmmAsugs, _) => Body::Dirichlet(DirichletMixture::new(&config, Rule::Asugs)),
-            (Kind::GmmSva, _) => Body::Dirichlet(DirichletMixture::new(&config, Rule::Sva)),
-            (Kind::GmmDp, _) => Body::Dirichlet(DirichletMixture::new(&config, Rule::Lazy)),
+            (Kind::GmmSugs, _) => Body::Dirichlet(Box::new(DirichletMixture::new(&config, Rule::Sugs))),
+            (Kind::GmmAsugs, _) => Body::Dirichlet(Box::new(DirichletMixture::new(&config, Rule::Asugs))),
+            (Kind::GmmSva, _) => Body::Dirichlet(Box::new(DirichletMixture::new(&config, Rule::Sva))),
+            (Kind::GmmDp, _) => Body::Dirichlet(Box::new(DirichletMixture::new(&config, Rule::Lazy))),
         };
         Ok(Model { config, body, watch: None, work: WatchWork::default() })
     }
