@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from suite import outlier_tables, report, rust
+from suite import outlier_fresh, outlier_tables, report, rust
 from suite.outlier_data import REAL_SETS, RealSet, Rows, Stream, load, planted, shuffled, with_holes
 from suite.outlier_judging import BATCH, NOT_COUNTED, OURS, PLANTED_SEEDS, ROUNDS, SHUFFLES, Judged, judge
 from suite.outlier_peers import FOREST, PEERS, STORE, TREES, Scored
@@ -21,7 +21,7 @@ Method = Callable[[Stream], Scored]
 
 def run(data: Path, n_rows: int = DEFAULT_ROWS) -> None:
     """Writes bench/results/outliers.md."""
-    missing = [real.file for real in REAL_SETS if not (data / real.file).is_file()]
+    missing = [file for file in (*(real.file for real in REAL_SETS), *outlier_fresh.FILES) if not (data / file).is_file()]
     if missing:
         print(f"outliers: left out, because {data} has no {', '.join(missing)}; point --data at the folder of the data sets.")
         return
@@ -31,6 +31,7 @@ def run(data: Path, n_rows: int = DEFAULT_ROWS) -> None:
     sets = {real: load(data, real) for real in REAL_SETS}
     complete, holed = judge_sets(sets, n_rows, holes=False), judge_sets(sets, n_rows, holes=True)
     clusters = judge_planted()
+    fresh = judge_fresh(data)
     rates = rates_side_by_side(sets, n_rows)
     entire = {real: judge(shuffled(real, *whole, 0, None), ours) for real, whole in sets.items()}
     report.publish(
@@ -40,6 +41,7 @@ def run(data: Path, n_rows: int = DEFAULT_ROWS) -> None:
         outlier_tables.targets(complete, holed, clusters, rates),
         outlier_tables.overview(complete),
         outlier_tables.each_set(complete),
+        outlier_tables.fresh(fresh),
         outlier_tables.speed(rates),
         outlier_tables.latency(LATENCY_SET, latency(sets)),
         outlier_tables.planted(clusters),
@@ -81,6 +83,16 @@ def judge_planted() -> dict[tuple[int, float], dict[str, list[Judged]]]:
             judged[n_columns, share] = {
                 name: [judge(stream, score) for stream in streams] for name, score in contenders(holes=False).items()
             }
+    return judged
+
+
+def judge_fresh(data: Path) -> dict[str, dict[str, list[Judged]]]:
+    """Sets that had no part in choosing anything."""
+    judged = {}
+    for name, (rows, outlier) in outlier_fresh.sets(data).items():
+        streams = outlier_fresh.streams(name, rows, outlier, SHUFFLES)
+        judged[name] = {method: [judge(stream, score) for stream in streams] for method, score in contenders(holes=False).items()}
+        print(f"outliers: {name}: done", flush=True)
     return judged
 
 

@@ -19,7 +19,8 @@ const MEMORY: f64 = 50_000.0;
 /// How rare places are on average is computed anew when this share of the rows is new.
 const REFRESH: f64 = 0.1;
 /// Factors multiplied before a logarithm is taken: at least 0.5 and at most 1e5 each, they stay far from the limits.
-const FACTORS: u32 = 16;
+const FACTORS: usize = 16;
+const CHAINS: usize = 4;
 /// Sets the lines apart from other random numbers.
 const LINE_STREAM: u64 = 1 << 34;
 
@@ -40,6 +41,9 @@ pub struct Slices {
     /// The columns of each line and their coefficients, `per_line` at a time; made anew from the number of columns.
     #[serde(skip)]
     terms: Vec<(u32, f64)>,
+    /// Sum over the lines of the log of all that their places count.
+    #[serde(skip)]
+    log_totals: f64,
 }
 
 /// Where a line's bins lie.
@@ -51,8 +55,12 @@ struct Range {
 
 impl Range {
     fn place(self, at: f64) -> usize {
-        // Casts saturate: what is below goes to the first place, and what is far beyond to the last.
-        (((at - self.low) * self.per_width + 1.0).max(0.0) as usize).min(PLACES - 1)
+        const LAST: f64 = (PLACES - 1) as f64;
+        let x = (at - self.low) * self.per_width + 0.5;
+        let x = if x > 0.0 { x } else { 0.0 };
+        let x = if x < LAST { x } else { LAST };
+        // Beyond 2⁵² numbers are whole, and their last bits count them: cheaper than a cast, which minds its range.
+        (x + 4_503_599_627_370_496.0).to_bits() as u8 as usize
     }
 }
 
@@ -75,6 +83,19 @@ fn position(terms: &[(u32, f64)], row: &[f64]) -> f64 {
     terms.iter().map(|&(j, c)| c * row[j as usize]).sum()
 }
 
+/// Log of the product of factors that are neither tiny nor huge: few logarithms, and no long chain of products.
+fn log_of_product(factors: impl Iterator<Item = f64>) -> f64 {
+    let (mut products, mut sum) = ([1.0; CHAINS], 0.0);
+    for (at, factor) in factors.enumerate() {
+        products[at % CHAINS] *= factor;
+        if at % (CHAINS * FACTORS) == CHAINS * FACTORS - 1 {
+            sum += products.iter().map(|p: &f64| p.ln()).sum::<f64>();
+            products = [1.0; CHAINS];
+        }
+    }
+    sum + products.iter().map(|p| p.ln()).sum::<f64>()
+}
+
 impl Slices {
     /// Histograms that have seen nothing.
     pub fn new(n_columns: usize) -> Slices {
@@ -86,6 +107,7 @@ impl Slices {
             rarity: vec![0.0; LINES],
             stale: 0.0,
             terms: lines(n_columns),
+            log_totals: 0.0,
         }
     }
 
@@ -93,29 +115,25 @@ impl Slices {
     /// middle than the cells would be: such a place counts as no less rare than the line's places are on average. The
     /// places are added to `places`, for [`Slices::learn`].
     pub fn score(&self, row: &[f64], filled: &[f64], places: &mut Vec<u8>) -> f64 {
-        let (mut sum, mut n) = (0.0, 0_u32);
-        let (mut shares, mut totals) = (1.0, 1.0);
         let lines = self.terms.chunks_exact(per_line(self.n_columns)).zip(&self.ranges);
-        let places_of = self.counts.chunks_exact(PLACES).zip(&self.totals);
-        for (((terms, range), (counts, total)), rarity) in lines.zip(places_of).zip(&self.rarity) {
-            let at = position(terms, row);
-            if at.is_nan() {
-                places.push(NOWHERE);
-                let place = range.place(position(terms, filled));
-                sum += ((total + ADVANCE * PLACES as f64) / (counts[place] + ADVANCE)).ln().max(*rarity);
-                continue;
-            }
-            let place = range.place(at);
-            places.push(place as u8);
-            shares *= counts[place] + ADVANCE;
-            totals *= total + ADVANCE * PLACES as f64;
-            n += 1;
-            if n.is_multiple_of(FACTORS) {
-                sum += (totals / shares).ln();
-                (shares, totals) = (1.0, 1.0);
-            }
-        }
-        sum += (totals / shares).ln();
+        let sum = if row.iter().any(|v| v.is_nan()) {
+            let places_of = self.counts.chunks_exact(PLACES).zip(&self.totals);
+            let of_line = |(((terms, range), (counts, total)), rarity): (((_, &Range), (&[f64], &f64)), &f64)| {
+                let at = position(terms, row);
+                let place = range.place(if at.is_nan() { position(terms, filled) } else { at });
+                let surprise = ((total + ADVANCE * PLACES as f64) / (counts[place] + ADVANCE)).ln();
+                places.push(if at.is_nan() { NOWHERE } else { place as u8 });
+                if at.is_nan() { surprise.max(*rarity) } else { surprise }
+            };
+            lines.zip(places_of).zip(&self.rarity).map(of_line).sum::<f64>()
+        } else {
+            let of_line = |((terms, range), counts): ((_, &Range), &[f64])| {
+                let place = range.place(position(terms, row));
+                places.push(place as u8);
+                counts[place] + ADVANCE
+            };
+            self.log_totals - log_of_product(lines.zip(self.counts.chunks_exact(PLACES)).map(of_line))
+        };
         sum / LINES as f64
     }
 
@@ -136,6 +154,11 @@ impl Slices {
             self.counts[line * PLACES..(line + 1) * PLACES].iter_mut().for_each(|c| *c *= keep);
             *total = MEMORY;
         }
+        self.sum_totals();
+    }
+
+    fn sum_totals(&mut self) {
+        self.log_totals = log_of_product(self.totals.iter().map(|total| total + ADVANCE * PLACES as f64));
     }
 
     fn refresh(&mut self) {
@@ -164,6 +187,7 @@ impl Slices {
             at.iter().for_each(|v| counts[self.ranges[line].place(*v)] += 1.0);
             self.totals[line] = at.len() as f64;
         }
+        self.sum_totals();
         self.refresh();
     }
 
@@ -189,6 +213,7 @@ impl Slices {
     /// Rebuilds what is not saved.
     pub fn restore(&mut self) {
         self.terms = lines(self.n_columns);
+        self.sum_totals();
     }
 }
 
