@@ -95,8 +95,8 @@ pub const EXEMPTIONS: [Exemption; 15] = [
     Exemption {
         check: "merged shards are as good as one pass, apart",
         applies: |s| matches!(s.kind(), Kind::GmmSvb | Kind::GmmStrust | Kind::MppcaStrust),
-        reason: "components stay where a shard's first rows put them, so that shards come to other optima than one pass: \
-                 together they are better or worse than it, never worse than the shards are on average",
+        reason: "components stay where a shard's first rows put them, so that shards come to other optima than one pass, \
+                 and are better or worse together",
     },
     Exemption {
         check: "merged shards are as good as one pass, overlapping",

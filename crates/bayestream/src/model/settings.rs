@@ -391,7 +391,7 @@ pub const SETTINGS: [SettingInfo; 27] = [
     SettingInfo {
         name: "nu0",
         takes: "a number larger than the columns less one, or auto",
-        help: "degrees of freedom of the Wishart prior, twice delta0 of the papers (auto: columns + 3; gmm/dp: what foretells the first rows best)",
+        help: "degrees of freedom of the Wishart prior, twice delta0 of the papers (auto: what foretells the first rows best; variational kinds: columns + 3)",
         of: Kind::has_prior,
         get: |s| s.dirichlet.nu0.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.dirichlet.nu0, t, "auto", positive),
