@@ -128,6 +128,27 @@ fn spoilt_rows_leave_every_kind_finite() {
     }
 }
 
+/// Rows with missing cells are learnt one by one, whole batches at once: both must leave what a file holds.
+#[test]
+fn resuming_between_whole_and_holed_batches_changes_nothing() {
+    let truth = ofab_truth(5, 3, Covariance::Aat, 20_308);
+    let (mut rows, _) = truth.sample(3000, 20_308);
+    // Every third batch of fifty has holes.
+    for batch in (0..60).step_by(3) {
+        (0..15).for_each(|i| rows[(batch * 50 + 3 * i) * 3 + i % 3] = f64::NAN);
+    }
+    for (kind, memory) in [(Kind::GmmDp, None), (Kind::GmmDp, Some(300.0)), (Kind::GmmAsugs, None)] {
+        let mut straight = model(kind, 3, with(|s| s.memory = memory));
+        let mut resumed = straight.clone();
+        for batch in rows.chunks(150) {
+            feed(&mut straight, batch);
+            feed(&mut resumed, batch);
+            resumed = Model::load(&resumed.save()).unwrap();
+        }
+        assert!(straight.save() == resumed.save(), "{kind}, memory {memory:?}");
+    }
+}
+
 #[test]
 fn priors_that_do_not_exist_are_refused_with_the_smallest_legal_value() {
     let columns: Vec<String> = (1..=50).map(|j| format!("x{j}")).collect();

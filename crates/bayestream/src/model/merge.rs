@@ -38,11 +38,17 @@ impl Model {
         let body = match &ordered[0].body {
             Body::GmmOfab(_) => merged!(GmmOfab, Ofab),
             Body::MppcaOfab(_) => merged!(MppcaOfab, Ofab),
-            Body::Dirichlet(_) => merged!(Dirichlet, DirichletMixture),
             Body::GmmSvb(_) => merged!(GmmSvb, Vb),
             Body::GmmStrust(_) => merged!(GmmStrust, Vb),
             Body::MppcaStrust(_) => merged!(MppcaStrust, Vb),
             Body::GmmSdaDp(_) => merged!(GmmSdaDp, Vb),
+            Body::Dirichlet(_) => Body::Dirichlet(Box::new(DirichletMixture::merged(
+                ordered.iter().filter_map(|m| match &m.body {
+                    Body::Dirichlet(learner) => Some(learner.as_ref()),
+                    _ => None,
+                }),
+                config.shard,
+            ))),
             Body::GmmPaper(_) | Body::MppcaPaper(_) => {
                 return Err(MergeError::Unsupported {
                     reason: "variant=paper is for reproduction and cannot be merged; fit with variant=default".into(),

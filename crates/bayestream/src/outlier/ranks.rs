@@ -9,8 +9,9 @@ use std::collections::VecDeque;
 
 /// Scores that are counted one by one before they are merged in.
 const UNMERGED: usize = 256;
-/// While the stream is young the scores of its first half are forgotten, since the model was still being made; but
-/// so many are kept in any case.
+/// While the stream is young only the scores of its last quarter count, since the model was still being made; but so many
+/// are kept in any case.
+const YOUNG_SHARE: u64 = 4;
 const LEAST_KEPT: usize = 1000;
 /// Fewer than so many larger scores: the tail's fit tells more than the rank.
 const IN_TAIL: usize = 10;
@@ -65,8 +66,8 @@ impl Ranks {
     pub fn of(capacity: usize, scores: &[f64]) -> Ranks {
         let mut ranks = Ranks::new(capacity);
         ranks.recent.extend(scores[scores.len().saturating_sub(capacity)..].iter().map(|s| kept(*s)));
-        // As many as if the scores of a first half had been forgotten already.
-        ranks.n_pushed = 2 * ranks.len() as u64;
+        // As many as if older scores had been forgotten already.
+        ranks.n_pushed = YOUNG_SHARE * ranks.len() as u64;
         ranks.restore();
         ranks
     }
@@ -155,7 +156,7 @@ impl Ranks {
     }
 
     fn wanted(&self) -> usize {
-        self.capacity.min(LEAST_KEPT.max((self.n_pushed / 2) as usize)).max(UNMERGED)
+        self.capacity.min(LEAST_KEPT.max((self.n_pushed / YOUNG_SHARE) as usize)).max(UNMERGED)
     }
 
     /// Brings the latest scores into order and lets go of the oldest.

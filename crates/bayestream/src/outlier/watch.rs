@@ -60,7 +60,7 @@ const COLUMN_BY_COLUMN: [usize; 2] = [2, 3];
 /// What each view counts for in T. These and the two below were chosen on half of the sets of the benchmark.
 const SHARES: [f64; N_VIEWS] = [1.0 / 13.0, 1.0 / 13.0, 1.0 / 13.0, 4.0 / 13.0, 6.0 / 13.0];
 /// Nats beyond which a view adds little more, and how little: enough to keep the order.
-const ENOUGH: f64 = 3.7;
+const ENOUGH: f64 = 3.6;
 const BEYOND: f64 = 0.01;
 /// Nats that the density gives up when it speaks alone, how many it is then heard for, and where it is at its loudest: not
 /// as loud as all views together.

@@ -135,7 +135,7 @@ impl Core {
                     self.n_learnt -= 1;
                     out.pop();
                     for (at, row) in rows.chunks_exact(d).enumerate().skip(i) {
-                        out.push(self.learn_row(row, weight_of(at)));
+                        out.push(self.learn_row_and_refresh(row, weight_of(at)));
                     }
                     return 0;
                 }
@@ -156,6 +156,26 @@ impl Core {
             self.mass += weight;
         }
         self.add_assigned(rows, work, batch_mass)
+    }
+
+    /// Learns from rows of which some have missing cells, one by one; appends their log predictive densities before that.
+    pub fn learn_holed(&mut self, rows: &[f64], weights: Option<&[f64]>, out: &mut Vec<f64>) {
+        let d = self.prior.clustering.n_columns();
+        self.fade(weights.map_or((rows.len() / d) as f64, |w| w.iter().sum()));
+        for (i, row) in rows.chunks_exact(d).enumerate() {
+            out.push(self.learn_row_and_refresh(row, weights.map_or(1.0, |w| w[i])));
+        }
+    }
+
+    /// Learns from one row, and catches the component that took it up for the kernels.
+    fn learn_row_and_refresh(&mut self, row: &[f64], weight: f64) -> f64 {
+        let k = self.comps.len();
+        let log_density = self.learn_row(row, weight);
+        let taker = self.work.shares.iter().position(|share| *share > 0.0);
+        if let Some(taker) = taker.filter(|&taker| taker < k) {
+            self.comps[taker].refresh(&self.prior, &mut self.work.comp);
+        }
+        log_density
     }
 
     /// Adds what was assigned to settled components.
@@ -185,6 +205,9 @@ impl Core {
         }
         for (&k, _) in work.young.iter().zip(&work.changed).filter(|(_, changed)| **changed) {
             self.comps[k].pack(&mut self.work.comp.wishart);
+        }
+        if self.settings.memory.is_some() {
+            self.mass = self.comps.iter().map(|c| c.moments.count).sum();
         }
         n_repairs
     }

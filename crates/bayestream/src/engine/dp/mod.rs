@@ -129,11 +129,13 @@ impl DirichletMixture {
         log_densities.clear();
         // One NaN makes the sum one: a pass without branches over whole rows.
         let whole = !framed.iter().sum::<f64>().is_nan();
-        if self.rule == Rule::Lazy && whole {
-            report.n_repairs += core.learn_batch(framed, weights, lazy, log_densities);
-        } else {
-            for (i, row) in framed.chunks_exact(d).enumerate() {
-                log_densities.push(core.learn_row(row, weights.map_or(1.0, |w| w[i])));
+        match self.rule {
+            Rule::Lazy if whole => report.n_repairs += core.learn_batch(framed, weights, lazy, log_densities),
+            Rule::Lazy => core.learn_holed(framed, weights, log_densities),
+            _ => {
+                for (i, row) in framed.chunks_exact(d).enumerate() {
+                    log_densities.push(core.learn_row(row, weights.map_or(1.0, |w| w[i])));
+                }
             }
         }
         let jacobian = frame.log_jacobian();
