@@ -131,7 +131,7 @@ fn under_priors(setting: &mut Setting<'_>, seeds: &[u64]) -> Result<Table, Repro
         let asked = [("prior-scale", scale), ("nu0", nu0)];
         let k = |seed: &u64| -> Result<usize, ReproduceError> {
             let (rows, _) = truth().sample(N_TRAIN, *seed);
-            Ok(learnt(method.kind, 2, &rows, EVERY, *seed, method.settings(&asked)?)?.k_realized())
+            Ok(learnt(method.kind, 2, &rows, EVERY, *seed, method.settings(&asked)?)?.snapshot().k_realized())
         };
         seeds.iter().map(k).collect()
     };

@@ -13,7 +13,8 @@ pub mod table;
 
 use crate::error::ReproduceError;
 use crate::learn::{feed, new_model};
-use bayestream::model::{Kind, Settings};
+use bayestream::data::Batch;
+use bayestream::model::{Kind, Model, Settings};
 use bayestream::structure::{ComponentId, Snapshot};
 
 /// The component of each row; none when there is no model.
@@ -23,7 +24,7 @@ fn assigned(snapshot: &Snapshot, rows: &[f64]) -> Vec<Option<ComponentId>> {
     scores.iter().map(|s| s.component).collect()
 }
 
-/// The snapshot after one pass.
+/// The model after one pass.
 fn learnt(
     kind: Kind,
     n_columns: usize,
@@ -31,10 +32,22 @@ fn learnt(
     batch: usize,
     seed: u64,
     settings: Settings,
-) -> Result<Snapshot, ReproduceError> {
+) -> Result<Model, ReproduceError> {
     let mut model = new_model(kind, n_columns, seed, settings)?;
     feed(&mut model, rows, batch, |_, _, _| {})?;
-    Ok(model.snapshot())
+    Ok(model)
+}
+
+/// Mean log-density that a model foretells of rows, each by a copy that has not learnt from the others: for the
+/// sequential kinds the mixture of Student distributions \[ASUGS\] (10), new classes included, where a snapshot has
+/// Gaussians.
+fn foretold(model: &Model, rows: &[f64]) -> Result<f64, ReproduceError> {
+    let n_columns = model.columns().len();
+    let mut total = 0.0;
+    for row in rows.chunks(n_columns) {
+        total += model.clone().update(&Batch::new(row, n_columns)?)?.log_score;
+    }
+    Ok(total / (rows.len() / n_columns) as f64)
 }
 
 /// `32 of 50`.

@@ -51,7 +51,7 @@ fn judged(
     d: usize,
     seed: u64,
 ) -> Result<Run, ReproduceError> {
-    let snapshot = learnt(method.kind, d, rows, BATCH, seed, method.settings(&[])?)?;
+    let snapshot = learnt(method.kind, d, rows, BATCH, seed, method.settings(&[])?)?.snapshot();
     Ok(Run {
         k: snapshot.k_realized(),
         ari: adjusted_rand_index(&assigned(&snapshot, test), labels),

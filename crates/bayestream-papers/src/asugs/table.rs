@@ -79,7 +79,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
         let (rows, _) = truth.sample(N_ROWS, seed);
         let n_given = given.map(|times| (times * k).to_string());
         let asked: Vec<(&str, &str)> = n_given.iter().map(|n| ("start-components", n.as_str())).collect();
-        let snapshot = learnt(method.kind, d, &rows, batch, seed, method.settings(&asked)?)?;
+        let snapshot = learnt(method.kind, d, &rows, batch, seed, method.settings(&asked)?)?.snapshot();
         Ok(Run { k: snapshot.k_realized(), kl: divergence(&truth, &snapshot, seed).mean })
     };
     let runs = run_all(&jobs, setting.n_threads, setting.progress, describe, run_job)?;
@@ -94,7 +94,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
         "Random mixtures of the online FAB paper, covariances `aat`, {N_ROWS} rows in batches of T, seeds {}. The limit \
          P/2N is {}. `paper` is Table I of the online FAB paper, mean and deviation of three runs: after 5,000 batches, that \
          is 50,000 and 250,000 rows, with K chosen by cross-validation for SVB and strust-SVI, and on covariances that are not \
-         ours, so not like for like (see the section on SDA-DP above). All else is default, the prior of the Dirichlet-process \
+         ours, so not like for like (see the section on SDA-DP below). All else is default, the prior of the Dirichlet-process \
          kinds included.",
         list(&seeds),
         limits.join(" and ")
