@@ -32,9 +32,16 @@ pub fn truth() -> Truth {
     grid_truth(4, 1.0, 0.025)
 }
 
+/// Components, and the log-likelihood lost to the truth.
+#[derive(Clone, Copy)]
+struct Look {
+    k: f64,
+    lost: f64,
+}
+
 struct Trial {
-    /// (components, log-likelihood lost to the truth) after every [`EVERY`] rows.
-    looks: Vec<(f64, f64)>,
+    /// One after every [`EVERY`] rows.
+    looks: Vec<Look>,
     k: usize,
     log_likelihood: f64,
     truth: f64,
@@ -83,7 +90,8 @@ fn one_trial(method: &Method, seed: u64) -> Result<Trial, ReproduceError> {
     let mut looks = Vec::new();
     feed(&mut model, &rows, EVERY, |_, model, _| {
         let snapshot = model.snapshot();
-        looks.push((snapshot.k_realized() as f64, best - snapshot.scorer().mean_log_density(&test)));
+        let lost = best - snapshot.scorer().mean_log_density(&test);
+        looks.push(Look { k: snapshot.k_realized() as f64, lost });
     })?;
     let snapshot = model.snapshot();
     Ok(Trial {
@@ -160,19 +168,13 @@ fn figure(by_method: &[&[Trial]]) -> SvgFigure {
         let Some(at) = METHODS.iter().position(|m| m.name == shown.name) else { continue };
         let trials = by_method[at];
         let n_looks = trials.iter().map(|t| t.looks.len()).min().unwrap_or(0);
-        let along = |of: &dyn Fn(&[(f64, f64)]) -> f64| -> Vec<(f64, f64)> {
-            (0..n_looks)
-                .map(|look| {
-                    let seen: Vec<(f64, f64)> = trials.iter().map(|t| t.looks[look]).collect();
-                    (((look + 1) * EVERY) as f64, of(&seen))
-                })
-                .collect()
+        let along = |value: fn(&Look) -> f64, of: fn(&[f64]) -> f64| -> Vec<(f64, f64)> {
+            let at = |look: usize| of(&trials.iter().map(|t| value(&t.looks[look])).collect::<Vec<_>>());
+            (0..n_looks).map(|look| (((look + 1) * EVERY) as f64, at(look))).collect()
         };
-        let k = |seen: &[(f64, f64)]| mean_sd(&seen.iter().map(|s| s.0).collect::<Vec<_>>());
-        let loss = |seen: &[(f64, f64)]| mean_sd(&seen.iter().map(|s| s.1).collect::<Vec<_>>()).0;
-        mean = mean.line(shown.name, &along(&|seen| k(seen).0)).color(color);
-        variance = variance.line(shown.name, &along(&|seen| k(seen).1.powi(2))).color(color);
-        lost = lost.line(shown.name, &along(&loss)).color(color);
+        mean = mean.line(shown.name, &along(|l| l.k, |k| mean_sd(k).0)).color(color);
+        variance = variance.line(shown.name, &along(|l| l.k, |k| mean_sd(k).1.powi(2))).color(color);
+        lost = lost.line(shown.name, &along(|l| l.lost, |lost| mean_sd(lost).0)).color(color);
     }
     let truth = [(EVERY as f64, TRUE_K as f64), (N_TRAIN as f64, TRUE_K as f64)];
     grid(&[mean.line("truth", &truth).color(7).dashed(), variance, lost], 3)
