@@ -5,7 +5,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from suite import growth, kernels, memory, outliers, real, rust, skab, speed
+from suite import growth, kernels, memory, outliers, real, rust, sequential, skab, speed
 
 BENCHMARKS = {
     "speed": speed.run,
@@ -15,6 +15,7 @@ BENCHMARKS = {
     "kernels": kernels.run,
     "outliers": outliers.run,
     "skab": skab.run,
+    "sequential": sequential.run,
 }
 
 

@@ -63,17 +63,38 @@ impl DataFolder {
         reader.read_to_end(&mut bytes).map_err(ReproduceError::io(format!("read {}", path.display())))?;
         parse_images(bytes).map_err(|reason| ReproduceError::BadData { file: path, reason })
     }
+
+    /// A gzipped IDX file of labels (magic number 2049).
+    pub fn labels(&self, file: &str) -> Result<Vec<u8>, ReproduceError> {
+        let (path, mut reader) = self.open(file)?;
+        let mut bytes = Vec::new();
+        reader.read_to_end(&mut bytes).map_err(ReproduceError::io(format!("read {}", path.display())))?;
+        parse_labels(bytes).map_err(|reason| ReproduceError::BadData { file: path, reason })
+    }
+}
+
+/// The big-endian word at this place, counted in words.
+fn word(bytes: &[u8], at: usize) -> Option<usize> {
+    let bytes = bytes.get(4 * at..4 * at + 4)?;
+    Some(u32::from_be_bytes(bytes.try_into().ok()?) as usize)
+}
+
+fn parse_labels(mut bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+    if word(&bytes, 0) != Some(2049) {
+        return Err("it does not begin as an IDX file of labels does (2049)".into());
+    }
+    let Some(n) = word(&bytes, 1) else { return Err("its header is cut short".into()) };
+    if bytes.len() != n.saturating_add(8) {
+        return Err(format!("it has {} bytes where its header promises {}", bytes.len(), n.saturating_add(8)));
+    }
+    Ok(bytes.split_off(8))
 }
 
 fn parse_images(mut bytes: Vec<u8>) -> Result<Images, String> {
-    let word = |at: usize| -> Option<usize> {
-        let bytes = bytes.get(4 * at..4 * at + 4)?;
-        Some(u32::from_be_bytes(bytes.try_into().ok()?) as usize)
-    };
-    if word(0) != Some(2051) {
+    if word(&bytes, 0) != Some(2051) {
         return Err("it does not begin as an IDX file of pictures does (2051)".into());
     }
-    let (Some(n), Some(height), Some(width)) = (word(1), word(2), word(3)) else {
+    let (Some(n), Some(height), Some(width)) = (word(&bytes, 1), word(&bytes, 2), word(&bytes, 3)) else {
         return Err("its header is cut short".into());
     };
     let n_pixels = height.saturating_mul(width);
@@ -144,5 +165,15 @@ mod tests {
         assert!(parse_images(bytes[..20].to_vec()).is_err());
         assert!(parse_images(bytes[4..].to_vec()).is_err());
         assert!(parse_images(Vec::new()).is_err());
+    }
+
+    #[test]
+    fn labels_are_checked_against_their_header() {
+        let mut bytes: Vec<u8> = [2049u32, 3].iter().flat_map(|word| word.to_be_bytes()).collect();
+        bytes.extend([7, 0, 9]);
+        assert_eq!(parse_labels(bytes.clone()).unwrap(), [7, 0, 9]);
+        assert!(parse_labels(bytes[..10].to_vec()).is_err());
+        assert!(parse_labels(bytes[1..].to_vec()).is_err());
+        assert!(parse_labels(Vec::new()).is_err());
     }
 }

@@ -1,5 +1,6 @@
 //! The table of experiments, and the one way to run them.
 
+use crate::asugs;
 use crate::data::DataFolder;
 use crate::error::ReproduceError;
 use crate::ofab;
@@ -21,7 +22,7 @@ pub struct Experiment {
 }
 
 /// Every experiment there is.
-pub const EXPERIMENTS: [Experiment; 15] = [
+pub const EXPERIMENTS: [Experiment; 21] = [
     Experiment {
         name: "ofab/table1",
         shows: "Table I and figure 2: divergence from the truth and number of components after 5,000 batches",
@@ -111,6 +112,42 @@ pub const EXPERIMENTS: [Experiment; 15] = [
         shows: "Change points of a water-circulation testbed, and the log-scores of its rows",
         needs_data: true,
         run: outliers::skab::run,
+    },
+    Experiment {
+        name: "asugs/classes",
+        shows: "Section 6.1 and figure 1: 16 classes in two columns, and how many each method finds",
+        needs_data: false,
+        run: asugs::classes::run,
+    },
+    Experiment {
+        name: "asugs/mnist",
+        shows: "Section 6.2 and figure 3: clusters of handwritten digits",
+        needs_data: true,
+        run: asugs::mnist::run,
+    },
+    Experiment {
+        name: "asugs/growth",
+        shows: "Theorem 2: classes and concentration along a million rows",
+        needs_data: false,
+        run: asugs::growth::run,
+    },
+    Experiment {
+        name: "asugs/table",
+        shows: "Two cells of Table I of the online FAB paper, Dirichlet-process and variational kinds side by side",
+        needs_data: false,
+        run: asugs::table::run,
+    },
+    Experiment {
+        name: "asugs/orders",
+        shows: "Rows that come class by class, and random orders of the same rows",
+        needs_data: false,
+        run: asugs::orders::run,
+    },
+    Experiment {
+        name: "asugs/drift",
+        shows: "Components replaced twice, with and without forgetting",
+        needs_data: false,
+        run: asugs::drift::run,
     },
 ];
 

@@ -28,6 +28,7 @@
 //!
 //! [`EXPERIMENTS`] lists what there is. Runs with different seeds go over threads; results do not depend on how many.
 
+mod asugs;
 mod data;
 mod error;
 mod experiment;
@@ -38,6 +39,7 @@ mod outcome;
 mod outliers;
 mod page;
 mod parallel;
+mod pca;
 mod summary;
 mod table;
 

@@ -1,11 +1,11 @@
-//! Bands around the numbers of `papers/ofab.md`: few of each table's own seeds, so that a change for the worse shows
+//! Bands around the numbers of `papers/ofab.md` and `papers/asugs.md`: few of each table's own seeds, so that a change for the worse shows
 //! before the tables are made anew.
 
 use bayestream::data::Batch;
-use bayestream::metrics::kl_divergence_within;
+use bayestream::metrics::{adjusted_rand_index, kl_divergence_within};
 use bayestream::model::{Config, Kind, Model, Settings};
 use bayestream::structure::Snapshot;
-use bayestream::synthetic::{AbruptDrift, Covariance, MppcaTruth, Truth, ofab_truth};
+use bayestream::synthetic::{AbruptDrift, Covariance, MppcaTruth, Truth, grid_truth, ofab_truth};
 
 fn model(kind: Kind, d: usize, seed: u64) -> Model {
     let columns = (1..=d).map(|j| format!("x{j}")).collect();
@@ -89,4 +89,50 @@ fn mppca_finds_components_and_dimensions() {
     let ratio = ratio(&planted.truth, planted.n_free(), &snapshot, n_rows, seed);
     let most = 1.1 + 5.0 * (2.0 / planted.n_free()).sqrt();
     assert!(ratio <= most, "{ratio} times the limit, at most {most}");
+}
+
+/// `asugs/table`: K exact and the divergence within what the page says is wanted.
+#[test]
+fn dirichlet_process_mixtures_find_two_cells_of_table_1() {
+    for (k, d, batch, seed, most) in [(10, 3, 10, 9301, 0.03), (30, 10, 50, 9300, 0.06)] {
+        let truth = ofab_truth(k, d, Covariance::Aat, seed);
+        let mut model = model(Kind::GmmDp, d, seed);
+        feed(&mut model, &truth.sample(20_000, seed).0, batch);
+        let snapshot = model.snapshot();
+        assert_eq!(snapshot.k_realized(), k, "({k}, {d})");
+        let kl = kl_divergence_within(&truth, &snapshot, 0.1, 1 << 17, seed ^ 0x6576_616c_0000_0000).mean;
+        assert!(kl <= most, "({k}, {d}): {kl}");
+    }
+}
+
+/// `asugs/orders`: all rows of a class, then all of the next.
+#[test]
+fn dirichlet_process_mixtures_tell_sorted_classes_apart() {
+    let truth = grid_truth(4, 1.0, 0.025);
+    let (rows, labels) = truth.sample_sorted(4000, 9300);
+    let mut model = model(Kind::GmmDp, 2, 9300);
+    feed(&mut model, &rows, 50);
+    let snapshot = model.snapshot();
+    let mut scores = Vec::new();
+    snapshot.scorer().score(&rows, &mut scores);
+    let found: Vec<_> = scores.iter().map(|s| s.component).collect();
+    let ari = adjusted_rand_index(&found, &labels);
+    assert!(snapshot.k_realized() == 16 && ari >= 0.97, "{} {ari}", snapshot.k_realized());
+}
+
+/// `asugs/drift`: with a memory of 250 rows the components are those of the segment.
+#[test]
+fn dirichlet_process_mixtures_forget_when_asked() {
+    let drift = AbruptDrift::new(Covariance::Aat, 9300);
+    let (rows, _) = drift.sample(9300);
+    let columns = (1..=3).map(|j| format!("x{j}")).collect();
+    let settings = Settings { memory: Some(250.0), ..Settings::default() };
+    let mut model = Model::new(Config { seed: 9300, settings, ..Config::new(Kind::GmmDp, columns) }).unwrap();
+    let mut found = Vec::new();
+    for segment in &drift.segments {
+        let cells = segment.batches.start * drift.batch * 3..segment.batches.end * drift.batch * 3;
+        feed(&mut model, &rows[cells], drift.batch);
+        found.push(model.snapshot().k_realized());
+    }
+    assert_eq!(found, [3, 3, 4]);
 }

@@ -68,3 +68,25 @@ fn tables_reach_files_and_the_paper_s_page_whatever_the_number_of_threads() {
         assert_eq!(fs::read(one.path().join(file)).unwrap(), fs::read(many.path().join(file)).unwrap(), "{file}");
     }
 }
+
+#[test]
+fn sequential_mixtures_fill_their_part_of_a_page_whatever_the_number_of_threads() {
+    let (one, many) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let page = "# Paper\n\n<!-- begin asugs/classes -->\n<!-- end asugs/classes -->\n\n<!-- begin asugs/drift -->\n\
+                <!-- end asugs/drift -->\n\nThe end.\n";
+    for (folder, n_threads) in [(&one, 1), (&many, 3)] {
+        fs::write(folder.path().join("asugs.md"), page).unwrap();
+        for name in ["asugs/classes", "asugs/drift"] {
+            let (report, lines) = run(name, &folder.path().join("figures"), &[3, 4], n_threads);
+            assert!(!lines.is_empty());
+            assert_eq!(report.unwrap().experiments.len(), 1);
+        }
+        let page = fs::read_to_string(folder.path().join("asugs.md")).unwrap();
+        assert!(page.contains("| dpmm | `gmm/dp` |") && page.contains("| dpmm | all |"));
+        assert!(page.contains("(figures/asugs-classes-stream.svg)") && page.ends_with("The end.\n"));
+    }
+    let files = ["asugs-classes.csv", "asugs-classes-priors.csv", "asugs-classes-stream.svg", "asugs-drift.csv"];
+    for file in files.map(|file| format!("figures/{file}")) {
+        assert_eq!(fs::read(one.path().join(&file)).unwrap(), fs::read(many.path().join(&file)).unwrap(), "{file}");
+    }
+}

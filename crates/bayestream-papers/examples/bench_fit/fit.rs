@@ -11,8 +11,17 @@ use std::path::Path;
 
 /// A model as a user gets it who sets nothing.
 pub fn default_model(n_columns: usize) -> Result<Model, Box<dyn Error>> {
+    default_model_of(Kind::GmmOfab, n_columns, None)
+}
+
+/// The same of any kind; `k` is how many components the kinds get that must be given a number.
+pub fn default_model_of(kind: Kind, n_columns: usize, k: Option<&str>) -> Result<Model, Box<dyn Error>> {
     let columns = (1..=n_columns).map(|j| format!("x{j}")).collect();
-    Ok(Model::new(Config::new(Kind::GmmOfab, columns))?)
+    let mut config = Config::new(kind, columns);
+    if let Some(k) = k {
+        config.settings.set(kind, "start-components", k)?;
+    }
+    Ok(Model::new(config)?)
 }
 
 /// Feeds all rows; gives the seconds of processor time it took.
@@ -25,10 +34,10 @@ pub fn feed(model: &mut Model, rows: &[f64], batch: usize) -> Result<f64, Box<dy
     Ok(start.elapsed().as_secs_f64())
 }
 
-pub fn run(train: &Path, test: &Path, batch: usize) -> Result<Value, Box<dyn Error>> {
+pub fn run(train: &Path, test: &Path, batch: usize, kind: Kind, k: Option<&str>) -> Result<Value, Box<dyn Error>> {
     let (train, n_columns) = npy::read(train)?;
     let (test, _) = npy::read(test)?;
-    let mut model = default_model(n_columns)?;
+    let mut model = default_model_of(kind, n_columns, k)?;
     let cpu_seconds = feed(&mut model, &train, batch.max(1))?;
     let start = ProcessTime::now();
     let snapshot = model.snapshot();

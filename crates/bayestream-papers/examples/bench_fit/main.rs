@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! bench_fit rows TRAIN.npy TEST.npy K D N_TRAIN N_TEST SEED   rows of a random mixture, for other programs too
-//! bench_fit fit TRAIN.npy TEST.npy BATCH                      one pass of gmm/ofab with default settings
+//! bench_fit fit TRAIN.npy TEST.npy BATCH [KIND [K]]           one pass of a kind (gmm/ofab) with default settings,
+//!                                                             K components given where that is possible
 //! bench_fit growth FIGURE.svg                                 cost along a stream and against the model's size
 //! bench_fit real DATA_DIR OUT_DIR                             writes the rows of the experiment ofab/real
 //! ```
@@ -14,6 +15,7 @@ mod fit;
 mod growth;
 mod npy;
 
+use bayestream::model::Kind;
 use bayestream::synthetic::{Covariance, ofab_truth};
 use bayestream_papers::{Options, reproduce};
 use serde_json::{Value, json};
@@ -39,7 +41,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             let log_density = truth.log_density(&rows);
             json!({ "held_out_truth": log_density.iter().sum::<f64>() / log_density.len() as f64 })
         }
-        ["fit", train, test, batch] => fit::run(Path::new(train), Path::new(test), number(batch)?)?,
+        ["fit", train, test, batch, ref more @ ..] if more.len() <= 2 => {
+            let kind = more.first().map_or(Ok(Kind::GmmOfab), |kind| kind.parse())?;
+            fit::run(Path::new(train), Path::new(test), number(batch)?, kind, more.get(1).copied())?
+        }
         ["growth", figure] => growth::run(Path::new(figure))?,
         ["real", data, out] => export(Path::new(data), Path::new(out))?,
         _ => return Err("unknown arguments; the head of this example's source lists its commands".into()),

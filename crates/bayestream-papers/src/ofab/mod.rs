@@ -6,8 +6,7 @@ pub mod letters;
 pub mod mppca;
 mod outliers;
 pub mod overlap;
-mod pca;
-mod printed;
+pub mod printed;
 pub mod real;
 pub mod shuttle;
 pub mod table1;
@@ -33,7 +32,8 @@ struct Pass {
     path: Vec<(f64, f64, f64)>,
 }
 
-fn divergence(truth: &Truth, snapshot: &Snapshot, seed: u64) -> Estimate {
+/// Divergence of a snapshot from the truth.
+pub fn divergence(truth: &Truth, snapshot: &Snapshot, seed: u64) -> Estimate {
     kl_divergence_within(truth, snapshot, KL_ERROR, KL_POINTS, evaluation_seed(seed))
 }
 

@@ -1,6 +1,5 @@
 //! Held-out log-likelihood on real data after one pass.
 
-use super::pca::Pca;
 use super::shuttle::{COLUMNS, Shuttle};
 use crate::error::ReproduceError;
 use crate::experiment::Setting;
@@ -8,6 +7,7 @@ use crate::export::write_npy;
 use crate::learn::{feed, new_model};
 use crate::outcome::Outcome;
 use crate::parallel::run_all;
+use crate::pca::Pca;
 use crate::summary::{list, three};
 use crate::table::Table;
 use bayestream::model::{Kind, Settings};
