@@ -2,10 +2,11 @@
 //! prints what it cost as one line of JSON.
 //!
 //! ```text
-//! bench_watch ROWS.npy [--batch 50] [--kind gmm] [--seed 0] [--scores OUT.npy] [--set NAME=VALUE]...
+//! bench_watch ROWS.npy [--batch 50] [--kind gmm] [--seed 0] [--scores OUT.npy] [--by surprise|p] [--set NAME=VALUE]...
 //! ```
 //!
-//! The score is the surprise of [`Verdict`]: larger is more outlying, 0 while too few rows were seen to judge. Costs are
+//! The score is the surprise of [`Verdict`]: larger is more outlying, 0 while too few rows were seen to judge; or the
+//! p-value's negative. Costs are
 //! seconds of processor time of this process; reading and writing files is not counted.
 //! `settled_seconds_per_row` leaves out the first 5,000 rows, in which the model is made.
 
@@ -30,13 +31,14 @@ struct Options {
     kind: Kind,
     seed: u64,
     scores: Option<PathBuf>,
+    by_p_value: bool,
     settings: Vec<(String, String)>,
 }
 
 impl Options {
     fn parse(args: impl Iterator<Item = String>) -> Result<Options, Box<dyn Error>> {
         let mut options =
-            Options { rows: PathBuf::new(), batch: 50, kind: Kind::GmmOfab, seed: 0, scores: None, settings: vec![] };
+            Options { rows: PathBuf::new(), batch: 50, kind: Kind::GmmOfab, seed: 0, scores: None, by_p_value: false, settings: vec![] };
         let mut args = args.peekable();
         while let Some(arg) = args.next() {
             let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
@@ -44,6 +46,7 @@ impl Options {
                 "--batch" => options.batch = value()?.parse::<usize>()?.max(1),
                 "--kind" => options.kind = value()?.parse()?,
                 "--seed" => options.seed = value()?.parse()?,
+                "--by" => options.by_p_value = value()? == "p",
                 "--scores" => options.scores = Some(value()?.into()),
                 "--set" => {
                     let pair = value()?;
@@ -75,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             settled = Some((start.elapsed(), scores.len()));
         }
         model.watch_into(&Batch::new(batch, n_columns)?, &mut verdicts)?;
-        scores.extend(verdicts.iter().map(|verdict| verdict.surprise));
+        scores.extend(verdicts.iter().map(|v| if options.by_p_value { -v.p_value } else { v.surprise }));
     }
     let spent = start.elapsed();
     let n_rows = scores.len();

@@ -10,8 +10,10 @@
 //! Each becomes a p-value by its rank among the scores of recent rows; T is a weighted mean of −log p_v, Fisher's
 //! combination, in which no view counts for much more than `ENOUGH`: a row that all views find rare is more of an outlier than
 //! one that a single view finds very rare. Two views that agree are heard for themselves too, at a discount: a value that
-//! is absurd in one column is nothing to the view of many columns, and a broken relation nothing to three of them. The
-//! views depend on each other, so T is ranked once more among its own recent values: that is the p-value of the row.
+//! is absurd in one column is nothing to the view of many columns, and a broken relation nothing to three of them. T is the
+//! row's surprise: it ranks outliers that most views see, and a glitch that only the density sees stays below them.
+//! An alarm should tell of both, so the p-value is that of U = max(T, −log p₁ − 3), the density heard for itself as well.
+//! The views depend on each other, so U is ranked once more among its own recent values.
 //! The plain views learn rows with weight ω = (p/0.15)², between 0.02 and 1, with the p-value of the columns one by one
 //! (views 3 and 4): what looks like an outlier moves them little. A cluster of outliers tilts those two last; the density
 //! and the covariance call it normal at first, and would teach the others to.
@@ -67,6 +69,10 @@ const BEYOND: f64 = 0.01;
 /// relation between columns that is broken, and no other does.
 const TWO_AGREE: f64 = 8.0;
 const RELATION: f64 = 2.0;
+/// Nats that the density gives up when it raises an alarm alone, and beyond which it adds little more: while a model is
+/// young it finds some rows absurd that are not.
+const ALONE: f64 = 3.0;
+const LOUDEST: f64 = 12.0;
 
 /// What is said of a row before it is learnt from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,9 +80,10 @@ pub struct Verdict {
     /// Log-density of the observed cells under the whole mixture, in nats and the data's own units; NaN before there
     /// is a model.
     pub log_density: f64,
-    /// The views together, T, a weighted mean of −log p, in nats; 0 while too few rows were seen to judge.
+    /// The views together, T, in nats; 0 while too few rows were seen to judge.
     pub surprise: f64,
-    /// Share of recent rows at least as surprising, in (0, 1]; 1 while too few rows were seen to judge.
+    /// Share of recent rows at least as unusual, together or in density alone, in (0, 1]; 1 while too few rows were seen
+    /// to judge.
     pub p_value: f64,
     /// p-values of the views: established density, one Gaussian, its diagonal, long-tailed columns, slices.
     pub views: [f64; N_VIEWS],
@@ -140,8 +147,9 @@ struct Scores {
     views: [f64; N_VIEWS],
     /// −log p of each.
     surprises: [f64; N_VIEWS],
-    /// T, and the part of it that rows are trimmed by.
+    /// T, U, and the part of T that rows are trimmed by.
     together: f64,
+    alarming: f64,
     plain: f64,
 }
 
@@ -195,7 +203,7 @@ impl Watch {
         self.views = std::array::from_fn(|v| Ranks::of(VIEW_SCORES, &scores(work, |s| s.views[v])));
         // Once more, now that the views have ranks.
         self.judge(learner, &rows, None, work, &mut verdicts);
-        self.combined = Ranks::of(COMBINED_SCORES, &scores(work, |s| s.together));
+        self.combined = Ranks::of(COMBINED_SCORES, &scores(work, |s| s.alarming));
         self.plain = Ranks::of(VIEW_SCORES, &scores(work, |s| s.plain));
     }
 
@@ -319,7 +327,9 @@ impl Watch {
         let relation = surprises[DENSITY].min(surprises[COVARIANCE]);
         let together = all.max(second - TWO_AGREE).max(relation - RELATION);
         let plain = COLUMN_BY_COLUMN.iter().map(|v| surprises[*v]).sum::<f64>() / COLUMN_BY_COLUMN.len() as f64;
-        Scores { views, surprises, together, plain }
+        let density = surprises[DENSITY].min(LOUDEST) + BEYOND * (surprises[DENSITY] - LOUDEST).max(0.0);
+        let alarming = together.max(density - ALONE);
+        Scores { views, surprises, together, alarming, plain }
     }
 
     fn verdict(&self, of_row: (f64, Option<ComponentId>, f64), scores: Option<&Scores>) -> Verdict {
@@ -335,7 +345,7 @@ impl Watch {
         };
         if let Some(scores) = scores {
             verdict.surprise = scores.together;
-            verdict.p_value = self.combined.p_value(scores.together);
+            verdict.p_value = self.combined.p_value(scores.alarming);
             verdict.views = scores.surprises.map(|s| (-s).exp());
             if self.n_judged >= TRIM_AFTER {
                 let p_value = self.plain.p_value(scores.plain);
@@ -352,7 +362,7 @@ impl Watch {
         for (scores, _) in work.scores.iter().zip(weights).filter(|(_, w)| **w > 0.0) {
             if let Some(scores) = scores {
                 (0..N_VIEWS).for_each(|v| self.views[v].push(scores.views[v]));
-                self.combined.push(scores.together);
+                self.combined.push(scores.alarming);
                 self.plain.push(scores.plain);
                 self.n_judged += 1;
             }
