@@ -10,6 +10,7 @@ from suite.outlier_data import Stream
 from suite.outlier_peers import Scored
 
 OURS = "bayestream"
+OURS_BY_P = "bayestream by p-value"
 BATCH = 50
 NOT_COUNTED = 500
 SHUFFLES = 5

@@ -18,7 +18,8 @@ def introduction(n_rows: int) -> str:
     peers = "\n".join(f"- {peer.name} ({peer.origin}): {peer.settings}." for peer in PEERS)
     return (
         f"Every row is scored before it is learnt. Ours is the watched Gaussian mixture with default settings, in batches of {BATCH}: a "
-        f"batch is scored, then learnt. The others go row by row. {SHUFFLES} shuffles of each set, the same rows in the same order for "
+        f"batch is scored, then learnt. It is ranked by its surprise, and once more by the p-value that alarms go by: that one hears the "
+        f"density for itself, which finds broken relations between columns but puts some absurd ordinary rows first. The others go row by row. {SHUFFLES} shuffles of each set, the same rows in the same order for "
         f"everyone; sets of more than {n_rows:,} rows are thinned at random for each shuffle to that number, with the same share of "
         "outliers but at least 30 of them (all 30 of smtp), because the slowest program needs a millisecond a row (`--rows` sets the "
         f"number). The first {NOT_COUNTED} rows are learnt and not counted. ROC and PR are the areas under the two curves "

@@ -7,7 +7,7 @@ import numpy as np
 
 from suite import outlier_fresh, outlier_tables, report, rust
 from suite.outlier_data import REAL_SETS, RealSet, Rows, Stream, load, planted, shuffled, with_holes
-from suite.outlier_judging import BATCH, NOT_COUNTED, OURS, PLANTED_SEEDS, ROUNDS, SHUFFLES, Judged, judge
+from suite.outlier_judging import BATCH, NOT_COUNTED, OURS, OURS_BY_P, PLANTED_SEEDS, ROUNDS, SHUFFLES, Judged, judge
 from suite.outlier_peers import FOREST, PEERS, STORE, TREES, Scored
 
 DEFAULT_ROWS = 20_000
@@ -53,7 +53,8 @@ def run(data: Path, n_rows: int = DEFAULT_ROWS) -> None:
 
 def contenders(*, holes: bool) -> dict[str, Method]:
     """Ours, measured anew, and the others, from the store where it has them; with holes only those that can take them."""
-    return {OURS: ours} | {peer.name: peer.stored for peer in PEERS if not (holes and peer.no_holes)}
+    by_p_value: Method = lambda stream: ours(stream, by="p")  # noqa: E731
+    return {OURS: ours, OURS_BY_P: by_p_value} | {peer.name: peer.stored for peer in PEERS if not (holes and peer.no_holes)}
 
 
 def judge_sets(sets: Loaded, n_rows: int, *, holes: bool) -> dict[RealSet, dict[str, list[Judged]]]:
@@ -67,10 +68,10 @@ def judge_sets(sets: Loaded, n_rows: int, *, holes: bool) -> dict[RealSet, dict[
     return judged
 
 
-def ours(stream: Stream, batch: int = BATCH) -> Scored:
+def ours(stream: Stream, batch: int = BATCH, by: str = "surprise") -> Scored:
     rows, scores = STORE / "rows.npy", STORE / "scores.npy"
     np.save(rows, stream.rows)
-    answer = rust.watch(rows, scores, batch)
+    answer = rust.watch(rows, scores, batch, by)
     return Scored(np.load(scores).ravel(), answer["cpu_seconds"])
 
 

@@ -38,9 +38,9 @@ def call(*arguments: object) -> dict[str, Any]:
     return answer_of("bench_fit", *arguments)
 
 
-def watch(rows: Path, scores: Path, batch: int) -> dict[str, Any]:
-    """Scores and then learns the rows of a file, batch by batch; the scores go to another file."""
-    return answer_of("bench_watch", rows, "--batch", batch, "--kind", "gmm", "--scores", scores)
+def watch(rows: Path, scores: Path, batch: int, by: str) -> dict[str, Any]:
+    """Scores and then learns the rows of a file, batch by batch; the scores (by surprise or p) go to another file."""
+    return answer_of("bench_watch", rows, "--batch", batch, "--kind", "gmm", "--scores", scores, "--by", by)
 
 
 def answer_of(name: str, *arguments: object) -> dict[str, Any]:
