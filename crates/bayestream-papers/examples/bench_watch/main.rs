@@ -37,8 +37,15 @@ struct Options {
 
 impl Options {
     fn parse(args: impl Iterator<Item = String>) -> Result<Options, Box<dyn Error>> {
-        let mut options =
-            Options { rows: PathBuf::new(), batch: 50, kind: Kind::GmmOfab, seed: 0, scores: None, by_p_value: false, settings: vec![] };
+        let mut options = Options {
+            rows: PathBuf::new(),
+            batch: 50,
+            kind: Kind::GmmOfab,
+            seed: 0,
+            scores: None,
+            by_p_value: false,
+            settings: vec![],
+        };
         let mut args = args.peekable();
         while let Some(arg) = args.next() {
             let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
