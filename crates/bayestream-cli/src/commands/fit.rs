@@ -44,7 +44,7 @@ pub struct FitArgs {
 
 /// Where the model to be trained comes from.
 enum Origin {
-    New(Config),
+    New(Box<Config>),
     Resumed(Box<Model>),
 }
 
@@ -86,7 +86,7 @@ pub fn run(args: FitArgs) -> Result<(), Failure> {
     let model = match (feed.opening()?, origin) {
         (Opening::Stop(signal), _) => return Err(stopped_before_rows(signal)),
         (Opening::Columns(_), Origin::Resumed(model)) => *model,
-        (Opening::Columns(columns), Origin::New(config)) => Model::new(Config { columns, ..config })?,
+        (Opening::Columns(columns), Origin::New(config)) => Model::new(Config { columns, ..*config })?,
     };
     let mut training = Training::new(model, checkpoint, args.read.skips());
     let mut progress = Progress::over(feed.total_bytes());
@@ -106,7 +106,7 @@ enum End {
 
 fn origin(args: &FitArgs) -> Result<Origin, Failure> {
     let Some(path) = &args.resume else {
-        return Ok(Origin::New(args.kind.config()?));
+        return Ok(Origin::New(Box::new(args.kind.config()?)));
     };
     let model = model_file::load(path)?;
     args.kind.check_continues(&model)?;

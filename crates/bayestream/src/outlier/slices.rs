@@ -118,14 +118,15 @@ impl Slices {
         let lines = self.terms.chunks_exact(per_line(self.n_columns)).zip(&self.ranges);
         let sum = if row.iter().any(|v| v.is_nan()) {
             let places_of = self.counts.chunks_exact(PLACES).zip(&self.totals);
-            let of_line = |(((terms, range), (counts, total)), rarity): (((_, &Range), (&[f64], &f64)), &f64)| {
+            let mut sum = 0.0;
+            for (((terms, range), (counts, total)), rarity) in lines.zip(places_of).zip(&self.rarity) {
                 let at = position(terms, row);
                 let place = range.place(if at.is_nan() { position(terms, filled) } else { at });
                 let surprise = ((total + ADVANCE * PLACES as f64) / (counts[place] + ADVANCE)).ln();
                 places.push(if at.is_nan() { NOWHERE } else { place as u8 });
-                if at.is_nan() { surprise.max(*rarity) } else { surprise }
-            };
-            lines.zip(places_of).zip(&self.rarity).map(of_line).sum::<f64>()
+                sum += if at.is_nan() { surprise.max(*rarity) } else { surprise };
+            }
+            sum
         } else {
             let of_line = |((terms, range), counts): ((_, &Range), &[f64])| {
                 let place = range.place(position(terms, row));
