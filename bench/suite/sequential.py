@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import BayesianGaussianMixture
 
 from suite import report, rust
-from suite.speed import CHUNK, COMPONENTS, REFERENCE, ROUNDS, SEED, Fitted, Rows, mini_batch_k_means
+from suite.speed import CHUNK, COMPONENTS, REFERENCE, ROUNDS, SEED, Fitted, Rows, mini_batch_k_means, side_by_side
 
 COLUMNS = (3, 10, 50)
 N_ROWS = 200_000
@@ -40,7 +40,7 @@ def run(_data: Path) -> None:
         "rounds, and every round runs all programs one after the other. Ours run with default settings in batches of "
         f"{BATCH} and find the number of components, but `gmm/svb`, which is given {COMPONENTS}. MiniBatchKMeans is given "
         f"{COMPONENTS}, learns chunks of {CHUNK:,} and finds centres only. BayesianGaussianMixture (Dirichlet process, at most "
-        f"{2 * COMPONENTS} components) goes over the first {N_BATCH:,} rows many times and is gets them all at once. River's "
+        f"{2 * COMPONENTS} components) goes over the first {N_BATCH:,} rows many times and gets them all at once. River's "
         f"DBSTREAM learns row by row in Python; its rate is measured on {N_RIVER:,} rows, with a radius of 1.5 standard "
         "deviations of a component in every column. `held out` is the mean log-density, in nats, of "
         f"{N_TEST:,} further rows (ours: the snapshot's)."
@@ -58,26 +58,7 @@ def one_size(n_columns: int) -> str:
     contenders[REFERENCE] = lambda: mini_batch_k_means(train)
     contenders["scikit-learn BayesianGaussianMixture, one batch"] = lambda: bayesian_mixture(train[:N_BATCH], test)
     contenders["River DBSTREAM, row by row"] = lambda: river_dbstream(train[:N_RIVER])
-    best: dict[str, Fitted] = {}
-    for _ in range(ROUNDS):
-        for name, fit in contenders.items():
-            fitted = fit()
-            if name not in best or fitted.rate > best[name].rate:
-                best[name] = fitted
-    rows = [
-        [
-            name,
-            f"{fitted.rate:,.0f}",
-            f"{1e9 / fitted.rate:,.0f}",
-            f"{fitted.rate / best[REFERENCE].rate:.3g}",
-            str(fitted.n_components),
-            "" if fitted.held_out is None else f"{fitted.held_out:.4f}",
-        ]
-        for name, fitted in best.items()
-    ]
-    rows.append(["the truth", "", "", "", str(COMPONENTS), f"{truth:.4f}"])
-    head = ["program", "rows per CPU second", "ns a row", "to MiniBatchKMeans", "K", "held out"]
-    return f"## {n_columns} columns\n\n" + report.table(head, rows)
+    return side_by_side(n_columns, contenders, truth)
 
 
 def ours(train: Path, test: Path, kind: str, k: int | None) -> Fitted:

@@ -67,6 +67,11 @@ def one_size(n_columns: int) -> str:
         "scikit-learn GaussianMixture, one batch": lambda: mixture_at_once(train, test),
         "River KMeans, row by row": lambda: river_k_means(train[:N_RIVER]),
     }
+    return side_by_side(n_columns, contenders, truth)
+
+
+def side_by_side(n_columns: int, contenders: dict[str, Callable[[], Fitted]], truth: float) -> str:
+    """A table of the best of each contender, all of them once in every round."""
     best: dict[str, Fitted] = {}
     for _ in range(ROUNDS):
         for name, fit in contenders.items():
@@ -78,7 +83,7 @@ def one_size(n_columns: int) -> str:
             name,
             f"{fitted.rate:,.0f}",
             f"{1e9 / fitted.rate:,.0f}",
-            f"{fitted.rate / best[REFERENCE].rate:.2f}",
+            f"{fitted.rate / best[REFERENCE].rate:.3g}",
             str(fitted.n_components),
             "" if fitted.held_out is None else f"{fitted.held_out:.4f}",
         ]
