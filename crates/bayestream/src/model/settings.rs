@@ -106,7 +106,7 @@ impl DirichletSettings {
 pub struct Settings {
     /// See [`Variant`].
     pub variant: Variant,
-    /// Share of the rows below which a component is left out of a snapshot.
+    /// Share of the rows below which a component is left out of a snapshot, and let go when structure is looked at.
     pub delta: f64,
     /// Whether vanished and moving components are detected.
     pub drift: bool,
@@ -279,7 +279,7 @@ pub const SETTINGS: [SettingInfo; 27] = [
     SettingInfo {
         name: "delta",
         takes: "a share in [0, 1)",
-        help: "components with a smaller share of the rows are left out of snapshots",
+        help: "components with a smaller share of the rows are left out of snapshots, and let go when structure is looked at",
         of: every,
         get: |s| s.delta.to_string(),
         set: |s, t| put(&mut s.delta, t, |v| (0.0..1.0).contains(v)),
