@@ -112,7 +112,7 @@ pub struct Settings {
     pub drift: bool,
     /// Effective memory in rows; `None` never forgets.
     pub memory: Option<f64>,
-    /// Rows kept before the first model is made.
+    /// Rows kept before the first model is made; `gmm/dp` takes 20 per column when that is more, up to 1,000.
     pub warm_up: usize,
     /// Components the first model starts from.
     pub start_components: usize,

@@ -38,6 +38,10 @@ use serde::{Deserialize, Serialize};
 
 /// Rows that are always kept.
 const BASE_BUFFER: usize = 2000;
+/// Rows per column that the first full model of `gmm/dp` is made of at least, up to a limit: with many columns the prior
+/// and the first components hang on few rows, and what they get wrong stays.
+const WARM_UP_PER_COLUMN: usize = 20;
+const LONGEST_WARM_UP: usize = 1000;
 /// More than one row.
 const LONE: f64 = 1.5;
 /// Rows learnt at a time.
@@ -115,8 +119,12 @@ impl DirichletMixture {
 
     /// The first, provisional model is made here, the first full one at the end of the warm-up.
     fn milestones(&self) -> [u64; 2] {
-        let early = (5 * self.n_columns).max(100).min(self.settings.warm_up) as u64;
-        [early, self.settings.warm_up as u64]
+        let least = match self.rule {
+            Rule::Lazy => (WARM_UP_PER_COLUMN * self.n_columns).min(LONGEST_WARM_UP).min(self.ring.capacity()),
+            _ => 0,
+        };
+        let warm = self.settings.warm_up.max(least);
+        [(5 * self.n_columns).max(100).min(warm) as u64, warm as u64]
     }
 
     /// Learns from rows with at least one cell each.
