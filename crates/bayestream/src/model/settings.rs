@@ -303,7 +303,7 @@ pub const SETTINGS: [SettingInfo; 27] = [
     SettingInfo {
         name: "warm-up",
         takes: "a number of rows from 10 to 100000",
-        help: "rows kept before the first full model is made",
+        help: "rows kept before the first full model is made (gmm/dp: at least 20 a column, up to 1000)",
         of: streams,
         get: |s| s.warm_up.to_string(),
         set: |s, t| put(&mut s.warm_up, t, |v| (10..=100_000).contains(v)),
