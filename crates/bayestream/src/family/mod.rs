@@ -8,14 +8,14 @@ mod moments;
 mod normal_wishart;
 mod ppca;
 mod wishart_holes;
+mod wishart_posterior;
 
 pub use gauss::{Gauss, GaussScratch, Repair, VARIANCE_FLOOR, model_covariance, prior_free_count};
 pub use moments::Moments;
-pub use normal_wishart::{
-    IllegalPrior, MergeScratch, NormalWishart, WishartPosterior, WishartScratch, ln_multivariate_gamma,
-};
+pub use normal_wishart::{IllegalPrior, MergeScratch, NormalWishart, WishartScratch, ln_multivariate_gamma};
 pub use ppca::Ppca;
 pub use wishart_holes::FilledRow;
+pub use wishart_posterior::WishartPosterior;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -2,9 +2,8 @@
 //! marginal likelihood are joined.
 
 use super::component::{Comp, CompScratch};
-use super::{Core, DirichletMixture, Learner};
-use crate::data::Batch;
-use crate::engine::parts::{Ring, ScoreTrack};
+use super::{Core, DirichletMixture};
+use crate::engine::parts::{Ring, ScoreTrack, learn_again};
 use crate::structure::{ComponentId, EventLog};
 
 impl DirichletMixture {
@@ -23,11 +22,8 @@ impl DirichletMixture {
         };
         for part in young {
             let (rows, weights) = part.ring.recent(part.ring.len());
-            let batch = Batch::new(&rows, merged.n_columns).and_then(|b| b.with_weights(&weights));
-            if let Ok(batch) = batch {
-                merged.update(&batch);
-                merged.n_seen += part.n_seen - part.n_told;
-            }
+            learn_again(&mut merged, part.n_columns, &rows, &weights);
+            merged.n_seen += part.n_seen - part.n_told;
         }
         merged
     }

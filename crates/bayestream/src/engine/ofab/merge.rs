@@ -1,13 +1,13 @@
 //! Learners of disjoint shards of one stream, combined: statistics add, and components that are one by the full
 //! criterion are joined.
 
+use super::Ofab;
 use super::component::Comp;
 use super::shrink::join_alike;
 use super::tempo::Tempo;
 use super::watch::MeanWatch;
-use super::{Learner, Ofab};
-use crate::data::{Batch, Frame};
-use crate::engine::parts::{Ring, ScoreTrack};
+use crate::data::Frame;
+use crate::engine::parts::{Ring, ScoreTrack, learn_again};
 use crate::family::{Family, GaussScratch};
 use crate::structure::EventLog;
 
@@ -27,10 +27,7 @@ impl<F: Family> Ofab<F> {
         // A shard that has no model yet still has all its rows.
         for part in young {
             let (rows, weights) = part.ring.recent(part.ring.len());
-            let batch = Batch::new(&rows, merged.n_columns).and_then(|b| b.with_weights(&weights));
-            if let Ok(batch) = batch {
-                merged.update(&batch);
-            }
+            learn_again(&mut merged, part.n_columns, &rows, &weights);
         }
         merged
     }

@@ -10,6 +10,17 @@ pub use kmeans::{Clusters, k_means};
 pub use ring::Ring;
 pub use scores::ScoreTrack;
 
+use super::Learner;
+use crate::data::Batch;
+
+/// Learns rows that another learner has kept since its beginning, because it has no model of its own yet.
+pub fn learn_again(learner: &mut impl Learner, n_columns: usize, rows: &[f64], weights: &[f64]) {
+    // They have passed the same checks before.
+    if let Ok(batch) = Batch::new(rows, n_columns).and_then(|b| b.with_weights(weights)) {
+        learner.update(&batch);
+    }
+}
+
 /// Largest FAB penalty in the E-step, in nats. Without a cap a newborn component (count near zero) could never live.
 pub const PENALTY_CAP: f64 = 0.5;
 

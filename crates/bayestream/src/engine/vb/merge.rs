@@ -4,9 +4,8 @@
 use super::assign::best_assignment;
 use super::component::Comp;
 use super::{Rule, Vb, Work, Young};
-use crate::data::{Batch, Frame};
-use crate::engine::Learner;
-use crate::engine::parts::{Ring, ScoreTrack};
+use crate::data::Frame;
+use crate::engine::parts::{Ring, ScoreTrack, learn_again};
 use crate::family::{Family, MergeScratch, NormalWishart, WishartScratch};
 use crate::structure::{Event, EventLog, Happening};
 
@@ -22,10 +21,7 @@ impl<F: Family, R: Rule> Vb<F, R> {
         merged.shard = shard;
         // A shard that is still young has all its rows.
         for kept in young.iter().filter_map(|p| p.young.as_ref()) {
-            let batch = Batch::new(&kept.rows, merged.n_columns).and_then(|b| b.with_weights(&kept.weights));
-            if let Ok(batch) = batch {
-                merged.update(&batch);
-            }
+            learn_again(&mut merged, parts[0].n_columns, &kept.rows, &kept.weights);
         }
         merged
     }
