@@ -1,9 +1,11 @@
 //! Rows on their way into a model: the only place that validates them.
 //!
-//! Rows are dense, row-major `f64`. NaN is a missing value; an infinity is an error.
+//! Rows are dense, row-major `f64`. NaN is a missing value; an infinity is an error. Documents are sparse word counts.
 
+mod documents;
 mod frame;
 
+pub use documents::{DocumentBuffer, Documents, DocumentsError, DocumentsFault};
 pub use frame::{Frame, Scaling};
 
 use std::fmt;

@@ -7,8 +7,8 @@ pub mod ofab_paper;
 pub mod parts;
 pub mod vb;
 
-use crate::data::Batch;
-use crate::structure::{Component, Evaluation, EventLog, LogScore, Scorer};
+use crate::data::{Batch, Documents};
+use crate::structure::{Component, DocumentScores, Evaluation, EventLog, LogScore, Scorer, Topic, TopicHistory};
 
 /// What an update did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -61,4 +61,42 @@ pub trait Learner {
 
     /// Checks everything a file may have got wrong and rebuilds what is not saved.
     fn restore(&mut self, n_columns: usize) -> Result<(), String>;
+}
+
+/// A learner that lives on a stream of documents. In its reports and scores a row is a document and `n_scored` counts
+/// words, so that log-scores are per word.
+pub trait DocumentLearner {
+    /// Learns from a batch. Words have any numbers below `n_words`; a word never seen before needs no announcement.
+    fn update(&mut self, documents: &Documents<'_>, n_words: usize) -> StepReport;
+
+    /// Ends a pass: batch engines fit now, streaming engines have nothing left to do.
+    fn finish(&mut self) {}
+
+    /// These numbers stand for other words from now on: what was learnt of them is let go.
+    fn forget_words(&mut self, words: &[u32]);
+
+    /// The topics of a snapshot, by decreasing weight: merged where they say the same, without those too light to show.
+    fn topics(&self) -> Vec<Topic>;
+
+    /// How the topics' shares of the stream changed.
+    fn history(&self) -> &TopicHistory;
+
+    /// Scores documents under the master model without learning from them. Words that the model does not know are
+    /// scored as any new word.
+    fn score(&self, documents: &Documents<'_>) -> DocumentScores;
+
+    /// Documents seen.
+    fn n_seen(&self) -> u64;
+
+    /// Topics in the master model.
+    fn k_implemented(&self) -> usize;
+
+    /// What happened so far.
+    fn events(&self) -> &EventLog;
+
+    /// Log-scores so far, per word.
+    fn log_score(&self) -> LogScore;
+
+    /// Checks everything a file may have got wrong and rebuilds what is not saved.
+    fn restore(&mut self, n_words: usize) -> Result<(), String>;
 }

@@ -6,6 +6,7 @@ mod event;
 mod reasons;
 mod scorer;
 mod snapshot;
+mod topics;
 
 pub use evaluate::{HoleScratch, Posterior, RowBlock};
 pub use evaluation::{Evaluation, Member};
@@ -13,3 +14,4 @@ pub use event::{ComponentId, EVENTS_KEPT, Event, EventLog, Happening};
 pub use reasons::Reason;
 pub use scorer::{RowScore, Scorer};
 pub use snapshot::{Component, LogScore, Snapshot};
+pub use topics::{DocumentScores, Topic, TopicHistory};

@@ -1,0 +1,200 @@
+//! Documents on their way into a model: how often each word occurs in each of them.
+
+use std::fmt;
+
+/// A batch of documents as word counts, checked: a document is a run of words in increasing order, each with how often
+/// it occurs. An empty document is a document.
+#[derive(Clone, Copy, Debug)]
+pub struct Documents<'a> {
+    starts: &'a [usize],
+    words: &'a [u32],
+    counts: &'a [u32],
+}
+
+impl<'a> Documents<'a> {
+    /// Checks counts in compressed rows and wraps them without copying: document i has the words from `starts[i]` up to
+    /// `starts[i + 1]`.
+    pub fn new(starts: &'a [usize], words: &'a [u32], counts: &'a [u32]) -> Result<Self, DocumentsError> {
+        let whole = starts.first() == Some(&0) && starts.last() == Some(&words.len()) && words.len() == counts.len();
+        if !whole || starts.windows(2).any(|pair| pair[0] > pair[1]) {
+            return Err(DocumentsError { document: 0, fault: DocumentsFault::Ragged });
+        }
+        let batch = Documents { starts, words, counts };
+        for document in 0..batch.len() {
+            let (words, counts) = batch.get(document);
+            if let Some(pair) = words.windows(2).find(|pair| pair[0] >= pair[1]) {
+                return Err(DocumentsError { document, fault: DocumentsFault::Order { word: pair[1] } });
+            }
+            if let Some(at) = counts.iter().position(|count| *count == 0) {
+                return Err(DocumentsError { document, fault: DocumentsFault::Nothing { word: words[at] } });
+            }
+        }
+        Ok(batch)
+    }
+
+    /// How many documents.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// True without any document.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The words of a document, in increasing order, and how often each occurs.
+    pub fn get(&self, document: usize) -> (&'a [u32], &'a [u32]) {
+        let span = self.starts[document]..self.starts[document + 1];
+        (&self.words[span.clone()], &self.counts[span])
+    }
+
+    /// The documents, one after the other.
+    pub fn iter(&self) -> impl Iterator<Item = (&'a [u32], &'a [u32])> + use<'a> {
+        let batch = *self;
+        (0..batch.len()).map(move |document| batch.get(document))
+    }
+
+    /// Words of all documents, repeats included.
+    pub fn n_tokens(&self) -> u64 {
+        self.counts.iter().map(|count| u64::from(*count)).sum()
+    }
+
+    /// The largest word number, if there is a word.
+    pub fn largest_word(&self) -> Option<u32> {
+        self.words.iter().copied().max()
+    }
+}
+
+/// Documents gathered one by one, to be looked at as [`Documents`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentBuffer {
+    starts: Vec<usize>,
+    words: Vec<u32>,
+    counts: Vec<u32>,
+    tokens: Vec<u32>,
+}
+
+impl Default for DocumentBuffer {
+    fn default() -> Self {
+        DocumentBuffer { starts: vec![0], words: Vec::new(), counts: Vec::new(), tokens: Vec::new() }
+    }
+}
+
+impl DocumentBuffer {
+    /// Without any document.
+    pub fn new() -> DocumentBuffer {
+        DocumentBuffer::default()
+    }
+
+    /// Forgets the documents and keeps the memory.
+    pub fn clear(&mut self) {
+        self.starts.truncate(1);
+        self.words.clear();
+        self.counts.clear();
+    }
+
+    /// Adds a document by its words in any order, repeats included.
+    pub fn push_tokens(&mut self, tokens: impl IntoIterator<Item = u32>) {
+        self.tokens.clear();
+        self.tokens.extend(tokens);
+        self.tokens.sort_unstable();
+        for run in self.tokens.chunk_by(|a, b| a == b) {
+            self.words.push(run[0]);
+            self.counts.push(u32::try_from(run.len()).unwrap_or(u32::MAX));
+        }
+        self.starts.push(self.words.len());
+    }
+
+    /// Adds a document by words, in any order, and how often each occurs; counts of the same word add up, counts of
+    /// zero say nothing.
+    pub fn push_counts(&mut self, mut pairs: Vec<(u32, u32)>) {
+        pairs.sort_unstable();
+        for run in pairs.chunk_by(|a, b| a.0 == b.0) {
+            let count = run.iter().fold(0u32, |sum, pair| sum.saturating_add(pair.1));
+            if count > 0 {
+                self.words.push(run[0].0);
+                self.counts.push(count);
+            }
+        }
+        self.starts.push(self.words.len());
+    }
+
+    /// The documents gathered so far.
+    pub fn documents(&self) -> Documents<'_> {
+        Documents { starts: &self.starts, words: &self.words, counts: &self.counts }
+    }
+}
+
+/// What is wrong with a batch of documents, and where: `document` counts from zero within the batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DocumentsError {
+    /// Document within the batch, from zero.
+    pub document: usize,
+    /// What is wrong.
+    pub fault: DocumentsFault,
+}
+
+/// The ways in which a batch of documents can be wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DocumentsFault {
+    /// Starts, words and counts do not belong together.
+    Ragged,
+    /// A word comes twice in a document, or after a larger one.
+    Order {
+        /// The word.
+        word: u32,
+    },
+    /// A word that does not occur.
+    Nothing {
+        /// The word.
+        word: u32,
+    },
+}
+
+impl fmt::Display for DocumentsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let document = self.document;
+        match self.fault {
+            DocumentsFault::Ragged => write!(f, "starts, words and counts of the documents do not belong together"),
+            DocumentsFault::Order { word } => {
+                write!(f, "document {document}: word {word} comes twice or out of order; sort words and add up counts")
+            }
+            DocumentsFault::Nothing { word } => {
+                write!(f, "document {document}: word {word} has a count of 0; leave it out")
+            }
+        }
+    }
+}
+
+impl std::error::Error for DocumentsError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_and_counts_make_the_same_document() {
+        let (mut tokens, mut counts) = (DocumentBuffer::new(), DocumentBuffer::new());
+        tokens.push_tokens([7, 3, 7, 7]);
+        tokens.push_tokens([]);
+        counts.push_counts(vec![(7, 2), (3, 1), (5, 0), (7, 1)]);
+        counts.push_counts(vec![]);
+        assert_eq!(tokens.documents().get(0), (&[3, 7][..], &[1, 3][..]));
+        assert_eq!(counts.documents().get(0), tokens.documents().get(0));
+        assert_eq!((tokens.documents().len(), tokens.documents().n_tokens()), (2, 4));
+        assert_eq!(tokens.documents().get(1), (&[][..], &[][..]));
+    }
+
+    #[test]
+    fn what_does_not_belong_together_is_refused() {
+        let fault =
+            |starts: &[usize], words: &[u32], counts: &[u32]| Documents::new(starts, words, counts).unwrap_err();
+        assert_eq!(fault(&[0, 2], &[1], &[1]).fault, DocumentsFault::Ragged);
+        assert_eq!(fault(&[], &[], &[]).fault, DocumentsFault::Ragged);
+        assert_eq!(fault(&[0, 3, 1, 4], &[1, 2, 3, 4], &[1; 4]).fault, DocumentsFault::Ragged);
+        let order = fault(&[0, 1, 3], &[9, 4, 4], &[1; 3]);
+        assert_eq!((order.document, order.fault), (1, DocumentsFault::Order { word: 4 }));
+        assert_eq!(fault(&[0, 1], &[6], &[0]).fault, DocumentsFault::Nothing { word: 6 });
+        assert!(Documents::new(&[0, 1, 1], &[2], &[5]).is_ok());
+    }
+}
