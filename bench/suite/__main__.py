@@ -5,7 +5,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from suite import growth, kernels, memory, outliers, real, rust, sequential, skab, speed
+from suite import growth, kernels, memory, outlier_choice, outliers, real, rust, sequential, skab, speed
 
 BENCHMARKS = {
     "speed": speed.run,
@@ -14,6 +14,7 @@ BENCHMARKS = {
     "memory": memory.run,
     "kernels": kernels.run,
     "outliers": outliers.run,
+    "outlier-choice": outlier_choice.run,
     "skab": skab.run,
     "sequential": sequential.run,
 }

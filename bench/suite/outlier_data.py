@@ -13,6 +13,8 @@ MISSING_SHARE = 0.2
 PLANTED_ROWS = 10_000
 PLANTED_DISTANCE = 6.0
 PLANTED_SPREAD = 0.3
+# Shares of the Gaussians among the ordinary rows.
+BULKS = {1: (1.0,), 3: (0.5, 0.3, 0.2)}
 
 
 @dataclass(frozen=True)
@@ -82,15 +84,15 @@ def with_holes(stream: Stream) -> Stream:
     return Stream(f"{stream.label}-holes", stream.seed, np.where(missing, np.nan, stream.rows), stream.outlier)
 
 
-def planted(n_columns: int, share: float, seed: int) -> Stream:
-    """Rows of a mixture of three Gaussians with mean 0 and variance 1 in every column, and a dense cluster far from them."""
+def planted(n_columns: int, share: float, seed: int, n_bulk: int = 3) -> Stream:
+    """Rows of a mixture of Gaussians with mean 0 and variance 1 in every column, and a dense cluster far from their mean."""
     rng = np.random.default_rng([SEED, n_columns, seed])
-    weights = np.array([0.5, 0.3, 0.2])
-    centres = 1.5 * rng.standard_normal((len(weights), n_columns))
-    factors = rng.standard_normal((len(weights), n_columns, n_columns)) / np.sqrt(n_columns)
+    weights = np.array(BULKS[n_bulk])
+    centres = 1.5 * rng.standard_normal((n_bulk, n_columns))
+    factors = rng.standard_normal((n_bulk, n_columns, n_columns)) / np.sqrt(n_columns)
     centre = weights @ centres
     variance = weights @ ((centres - centre) ** 2 + np.sum(factors**2, axis=2))
-    component = rng.choice(len(weights), size=PLANTED_ROWS, p=weights)
+    component = rng.choice(n_bulk, size=PLANTED_ROWS, p=weights)
     noise = rng.standard_normal((PLANTED_ROWS, n_columns))
     inside = centres[component] + np.einsum("nij,nj->ni", factors[component], noise)
     direction = rng.standard_normal(n_columns)
@@ -98,4 +100,4 @@ def planted(n_columns: int, share: float, seed: int) -> Stream:
     outside = direction + PLANTED_SPREAD * rng.standard_normal((PLANTED_ROWS, n_columns))
     outlier = rng.permutation(PLANTED_ROWS) < round(share * PLANTED_ROWS)
     rows = np.where(outlier[:, None], outside, (inside - centre) / np.sqrt(variance))
-    return Stream(f"planted-{n_columns}-{share:g}-{seed}", seed, rows, outlier)
+    return Stream(f"planted-{n_columns}-{share:g}-{seed}" + ("" if n_bulk == 3 else f"-of-{n_bulk}"), seed, rows, outlier)

@@ -6,13 +6,14 @@ from pathlib import Path
 import numpy as np
 
 from suite import outlier_fresh, outlier_tables, report, rust
-from suite.outlier_data import REAL_SETS, RealSet, Rows, Stream, load, planted, shuffled, with_holes
+from suite.outlier_data import BULKS, REAL_SETS, RealSet, Rows, Stream, load, planted, shuffled, with_holes
 from suite.outlier_judging import BATCH, NOT_COUNTED, OURS, OURS_BY_P, PLANTED_SEEDS, ROUNDS, SHUFFLES, Judged, judge
 from suite.outlier_peers import FOREST, PEERS, STORE, TREES, Scored
 
 DEFAULT_ROWS = 20_000
 PLANTED_COLUMNS = (4, 12)
 PLANTED_SHARES = (0.005, 0.05, 0.1, 0.2)
+CLUSTER_SEEDS = 10
 LATENCY_SET = "shuttle"
 
 Loaded = dict[RealSet, tuple[Rows, np.ndarray]]
@@ -30,7 +31,7 @@ def run(data: Path, n_rows: int = DEFAULT_ROWS) -> None:
     STORE.mkdir(parents=True, exist_ok=True)
     sets = {real: load(data, real) for real in REAL_SETS}
     complete, holed = judge_sets(sets, n_rows, holes=False), judge_sets(sets, n_rows, holes=True)
-    clusters = judge_planted()
+    clusters, alone = judge_planted(), judge_clusters()
     fresh = judge_fresh(data)
     rates = rates_side_by_side(sets, n_rows)
     entire = {real: judge(shuffled(real, *whole, 0, None), ours) for real, whole in sets.items()}
@@ -38,13 +39,14 @@ def run(data: Path, n_rows: int = DEFAULT_ROWS) -> None:
         "outliers",
         "Outliers",
         outlier_tables.introduction(n_rows),
-        outlier_tables.targets(complete, holed, clusters, rates),
+        outlier_tables.targets(complete, holed, alone, rates),
         outlier_tables.overview(complete),
         outlier_tables.each_set(complete),
         outlier_tables.fresh(fresh),
         outlier_tables.speed(rates),
         outlier_tables.latency(LATENCY_SET, latency(sets)),
         outlier_tables.planted(clusters),
+        outlier_tables.clusters(alone),
         outlier_tables.holes(complete, holed),
         outlier_tables.entire(entire),
         packages=("numpy", "scikit-learn", "river", "rcf3", "pysad"),
@@ -85,6 +87,16 @@ def judge_planted() -> dict[tuple[int, float], dict[str, list[Judged]]]:
                 name: [judge(stream, score) for stream in streams] for name, score in contenders(holes=False).items()
             }
     return judged
+
+
+def judge_clusters() -> dict[outlier_tables.Cluster, list[Judged]]:
+    """Ours alone, on more streams and also beside one Gaussian."""
+    return {
+        (n_bulk, n_columns, share): [judge(planted(n_columns, share, seed, n_bulk), ours) for seed in range(CLUSTER_SEEDS)]
+        for n_bulk in BULKS
+        for n_columns in PLANTED_COLUMNS
+        for share in PLANTED_SHARES
+    }
 
 
 def judge_fresh(data: Path) -> dict[str, dict[str, list[Judged]]]:

@@ -43,6 +43,11 @@ def watch(rows: Path, scores: Path, batch: int, by: str) -> dict[str, Any]:
     return answer_of("bench_watch", rows, "--batch", batch, "--kind", "gmm", "--scores", scores, "--by", by)
 
 
+def views(rows: Path, out: Path, batch: int, trim_below: float) -> dict[str, Any]:
+    """Watches the rows of a file; what each view says of them goes to another file."""
+    return answer_of("bench_watch", rows, "--batch", batch, "--kind", "gmm", "--views", out, "--set", f"trim-below={trim_below}")
+
+
 def answer_of(name: str, *arguments: object) -> dict[str, Any]:
     command = [str(example(name)), *map(str, arguments)]
     answer = subprocess.run(command, check=True, stdout=subprocess.PIPE)

@@ -2,11 +2,12 @@
 //! prints what it cost as one line of JSON.
 //!
 //! ```text
-//! bench_watch ROWS.npy [--batch 50] [--kind gmm] [--seed 0] [--scores OUT.npy] [--by surprise|p] [--set NAME=VALUE]...
+//! bench_watch ROWS.npy [--batch 50] [--kind gmm] [--seed 0] [--scores OUT.npy] [--by surprise|p] [--views OUT.npy]
+//!             [--set NAME=VALUE]...
 //! ```
 //!
 //! The score is the surprise of [`Verdict`]: larger is more outlying, 0 while too few rows were seen to judge; or the
-//! p-value's negative. Costs are
+//! p-value's negative. `--views` writes what each view says of a row, −log p in nats. Costs are
 //! seconds of processor time of this process; reading and writing files is not counted.
 //! `settled_seconds_per_row` leaves out the first 5,000 rows, in which the model is made.
 
@@ -15,7 +16,7 @@ mod npy;
 
 use bayestream::data::Batch;
 use bayestream::model::{Config, Kind, Model, Settings};
-use bayestream::outlier::Verdict;
+use bayestream::outlier::{N_VIEWS, Verdict};
 use cpu_time::ProcessTime;
 use serde_json::json;
 use std::error::Error;
@@ -32,6 +33,7 @@ struct Options {
     seed: u64,
     scores: Option<PathBuf>,
     by_p_value: bool,
+    views: Option<PathBuf>,
     settings: Vec<(String, String)>,
 }
 
@@ -44,6 +46,7 @@ impl Options {
             seed: 0,
             scores: None,
             by_p_value: false,
+            views: None,
             settings: vec![],
         };
         let mut args = args.peekable();
@@ -54,6 +57,7 @@ impl Options {
                 "--kind" => options.kind = value()?.parse()?,
                 "--seed" => options.seed = value()?.parse()?,
                 "--by" => options.by_p_value = value()? == "p",
+                "--views" => options.views = Some(value()?.into()),
                 "--scores" => options.scores = Some(value()?.into()),
                 "--set" => {
                     let pair = value()?;
@@ -78,6 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let mut model = Model::new(config)?;
     let (mut scores, mut verdicts): (Vec<f64>, Vec<Verdict>) = (Vec::new(), Vec::new());
+    let mut views: Vec<f64> = Vec::new();
     let start = ProcessTime::now();
     let mut settled = None;
     for batch in rows.chunks(options.batch * n_columns) {
@@ -86,11 +91,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         model.watch_into(&Batch::new(batch, n_columns)?, &mut verdicts)?;
         scores.extend(verdicts.iter().map(|v| if options.by_p_value { -v.p_value } else { v.surprise }));
+        if options.views.is_some() {
+            views.extend(verdicts.iter().flat_map(|v| v.views.map(|p| -p.ln())));
+        }
     }
     let spent = start.elapsed();
     let n_rows = scores.len();
     if let Some(path) = &options.scores {
         npy::write(Path::new(path), &scores, 1)?;
+    }
+    if let Some(path) = &options.views {
+        npy::write(Path::new(path), &views, N_VIEWS)?;
     }
     let settled = settled.filter(|(_, n)| *n < n_rows);
     let seconds_per_row = settled.map(|(at, n)| (spent - at).as_secs_f64() / (n_rows - n) as f64);

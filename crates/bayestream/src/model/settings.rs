@@ -126,6 +126,8 @@ pub struct Settings {
     pub established: f64,
     /// Watching: rows of its own that a new component must bring before it counts half.
     pub new_mode_rows: f64,
+    /// Watching: p-value below which a row counts less among the normal ones; 0 counts all alike.
+    pub trim_below: f64,
     /// Paper variant: offset of the step schedule.
     pub tau: f64,
     /// Paper variant: decay of the step schedule.
@@ -154,6 +156,7 @@ impl Default for Settings {
             scale: ScaleChoice::Auto,
             established: 0.98,
             new_mode_rows: 50.0,
+            trim_below: 0.3,
             tau: 1.0,
             kappa: 0.5,
             inner: 10,
@@ -267,7 +270,7 @@ const SCALES: [(&str, ScaleChoice); 3] =
     [("auto", ScaleChoice::Auto), ("columns", ScaleChoice::Columns), ("common", ScaleChoice::Common)];
 
 /// Every setting there is.
-pub const SETTINGS: [SettingInfo; 27] = [
+pub const SETTINGS: [SettingInfo; 28] = [
     SettingInfo {
         name: "variant",
         takes: "default or paper",
@@ -355,6 +358,14 @@ pub const SETTINGS: [SettingInfo; 27] = [
         of: every,
         get: |s| s.new_mode_rows.to_string(),
         set: |s, t| put(&mut s.new_mode_rows, t, |v| *v >= 0.0 && v.is_finite()),
+    },
+    SettingInfo {
+        name: "trim-below",
+        takes: "a share in [0, 1]",
+        help: "outliers: rows rarer than this, column by column, count less among the normal ones (0: all count alike)",
+        of: every,
+        get: |s| s.trim_below.to_string(),
+        set: |s, t| put(&mut s.trim_below, t, |v| (0.0..=1.0).contains(v)),
     },
     SettingInfo {
         name: "tau",
