@@ -126,6 +126,12 @@ pub const EXPERIMENTS: [Experiment; 21] = [
         run: asugs::mnist::run,
     },
     Experiment {
+        name: "asugs/likelihood",
+        shows: "Figure 2: the likelihood ratio of a new class, and how far the predictive density is from the truth",
+        needs_data: false,
+        run: asugs::likelihood::run,
+    },
+    Experiment {
         name: "asugs/growth",
         shows: "Theorem 2: classes and concentration along a million rows",
         needs_data: false,
