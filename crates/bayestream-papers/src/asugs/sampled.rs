@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn every_row_has_a_class_and_far_rows_have_others() {
-        [Labels::Drawn, Labels::Likeliest].map(every_row_has_a_class);
+        [Labels::Drawn, Labels::Likeliest].into_iter().for_each(every_row_has_a_class);
     }
 
     fn every_row_has_a_class(labels: Labels) {
