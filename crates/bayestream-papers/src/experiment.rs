@@ -22,7 +22,7 @@ pub struct Experiment {
 }
 
 /// Every experiment there is.
-pub const EXPERIMENTS: [Experiment; 21] = [
+pub const EXPERIMENTS: [Experiment; 22] = [
     Experiment {
         name: "ofab/table1",
         shows: "Table I and figure 2: divergence from the truth and number of components after 5,000 batches",
@@ -124,6 +124,12 @@ pub const EXPERIMENTS: [Experiment; 21] = [
         shows: "Section 6.2 and figure 3: clusters of handwritten digits",
         needs_data: true,
         run: asugs::mnist::run,
+    },
+    Experiment {
+        name: "asugs/likelihood",
+        shows: "Figure 2: the likelihood ratio of a new class, and how far the predictive density is from the truth",
+        needs_data: false,
+        run: asugs::likelihood::run,
     },
     Experiment {
         name: "asugs/growth",

@@ -105,19 +105,22 @@ fn dirichlet_process_mixtures_find_two_cells_of_table_1() {
     }
 }
 
-/// `asugs/orders`: all rows of a class, then all of the next.
+/// `asugs/orders`: all rows of a class, then all of the next. In the random mixture some classes overlap, and the first
+/// rows of one are taken for another.
 #[test]
 fn dirichlet_process_mixtures_tell_sorted_classes_apart() {
-    let truth = grid_truth(4, 1.0, 0.025);
-    let (rows, labels) = truth.sample_sorted(4000, 9300);
-    let mut model = model(Kind::GmmDp, 2, 9300);
-    feed(&mut model, &rows, 50);
-    let snapshot = model.snapshot();
-    let mut scores = Vec::new();
-    snapshot.scorer().score(&rows, &mut scores);
-    let found: Vec<_> = scores.iter().map(|s| s.component).collect();
-    let ari = adjusted_rand_index(&found, &labels);
-    assert!(snapshot.k_realized() == 16 && ari >= 0.97, "{} {ari}", snapshot.k_realized());
+    let random = |seed| ofab_truth(10, 3, Covariance::Aat, seed);
+    for (truth, n_rows, k, seed) in [(grid_truth(4, 1.0, 0.025), 4000, 16, 9300), (random(9301), 10_000, 10, 9301)] {
+        let (rows, labels) = truth.sample_sorted(n_rows, seed);
+        let mut model = model(Kind::GmmDp, truth.n_columns(), seed);
+        feed(&mut model, &rows, 50);
+        let snapshot = model.snapshot();
+        let mut scores = Vec::new();
+        snapshot.scorer().score(&rows, &mut scores);
+        let found: Vec<_> = scores.iter().map(|s| s.component).collect();
+        let ari = adjusted_rand_index(&found, &labels);
+        assert!(snapshot.k_realized() == k && ari >= 0.97, "{} {ari}", snapshot.k_realized());
+    }
 }
 
 /// `asugs/drift`: with a memory of 250 rows the components are those of the segment.

@@ -45,8 +45,6 @@ const CASES: [Case; 13] = [
     Case { method: ASUGS_PM, asked: Some(("0.8", "53")), printed: "23" },
     Case { method: SVA_PM, asked: Some(("0.8", "53")), printed: "56" },
 ];
-/// Seeds for priors that are asked for, and for all rows.
-const FEWER_SEEDS: usize = 3;
 
 struct Digits {
     pca: Pca,
@@ -76,40 +74,28 @@ struct Job {
 
 pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
     let seeds = setting.seeds(9300..9305);
-    let fewer = &seeds[..seeds.len().min(FEWER_SEEDS)];
     let digits = read(setting)?;
     let n_all = digits.train.len() / N_AXES;
-    let seeds_of = |case: &Case| if case.asked.is_none() { &seeds[..] } else { fewer };
     let mut jobs: Vec<Job> = Vec::new();
     for case in &CASES {
-        jobs.extend(seeds_of(case).iter().map(|&seed| Job {
-            method: case.method,
-            asked: case.asked,
-            n_rows: FEW,
-            seed,
-        }));
+        jobs.extend(seeds.iter().map(|&seed| Job { method: case.method, asked: case.asked, n_rows: FEW, seed }));
     }
-    jobs.extend(fewer.iter().map(|&seed| Job { method: DPMM, asked: None, n_rows: n_all, seed }));
+    jobs.extend(seeds.iter().map(|&seed| Job { method: DPMM, asked: None, n_rows: n_all, seed }));
     let describe = |job: &Job, run: &Run| {
         format!("mnist {} {} rows seed {}: K {} NMI {:.3}", job.method.name, job.n_rows, job.seed, run.k, run.nmi)
     };
     let runs = run_all(&jobs, setting.n_threads, setting.progress, describe, |job| one_run(&digits, job))?;
-    let (mut at, mut by_case) = (0, Vec::new());
-    for case in &CASES {
-        let n = seeds_of(case).len();
-        by_case.push(&runs[at..at + n]);
-        at += n;
-    }
+    let (few, all) = runs.split_at(CASES.len() * seeds.len());
+    let by_case: Vec<&[Run]> = few.chunks(seeds.len()).collect();
     let notes = vec![
         format!(
             "MNIST in its first {N_AXES} principal components, found on the {n_all} training pictures (pixels from 0 to 1). \
-             {FEW} of them at random, seeds {}; priors that are asked for {} of the seeds. `foretold` is the mean log-density, \
+             {FEW} of them at random, seeds {}. `foretold` is the mean log-density, \
              in nats and these coordinates, that the learner's predictive distribution (10) has for the first {N_FORETOLD} test \
              pictures, `snapshot` what the Gaussians of its snapshot have for all 10,000: many classes here have fewer rows than \
              columns, and a Gaussian with their covariance is far too sure. NMI (normalised mutual information) and purity are of their digits, \
              `digits` is how many of the ten are the most frequent in some cluster. {ABOUT_PRIOR} {ABOUT_PRUNING}",
             list(&seeds),
-            fewer.len(),
         ),
         "The paper prints 23 clusters for ASUGS-PM, which \"finds all digits\", 56 for SVA-PM, and the higher likelihood for \
          ASUGS-PM, with priors that it does not print."
@@ -121,7 +107,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
         format!("Figure 3: mean pictures of the clusters after {FEW} pictures, heaviest first, seed {}", seeds[0]);
     Ok(Outcome {
         notes,
-        tables: vec![few_table(&by_case), all_table(n_all, &runs[at..])],
+        tables: vec![few_table(&by_case), all_table(n_all, all)],
         figures: vec![("means", caption, pictures)],
         files: Vec::new(),
     })

@@ -5,6 +5,7 @@ mod adaptive;
 pub mod classes;
 pub mod drift;
 pub mod growth;
+pub mod likelihood;
 mod methods;
 pub mod mnist;
 pub mod orders;

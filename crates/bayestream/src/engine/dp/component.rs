@@ -29,6 +29,8 @@ pub(super) struct Comp {
     pub claimed: f64,
     /// What a split is looked for with.
     pub halves: Option<Halves>,
+    /// The statistics as they were when structure was last looked at.
+    pub before: Moments,
     #[serde(skip)]
     pub whitener: Whitener,
 }
@@ -55,6 +57,7 @@ impl Comp {
             born,
             claimed,
             halves: None,
+            before: Moments::empty_at(&moments.mean),
             whitener: Whitener::default(),
             moments,
         };
@@ -127,6 +130,7 @@ impl Comp {
         self.claimed += other.claimed;
         self.born = self.born.min(other.born);
         self.halves = None;
+        self.before.add_scaled(1.0, &other.before);
         self.refresh(prior, scratch);
     }
 
@@ -137,6 +141,7 @@ impl Comp {
             && self.gauss.is_sound(n_columns)
             && self.stale.is_finite()
             && self.claimed.is_finite()
+            && moments_sound(&self.before, n_columns)
             && self.halves.as_ref().is_none_or(|h| h.is_sound(n_columns))
     }
 

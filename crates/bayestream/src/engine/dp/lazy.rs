@@ -218,6 +218,7 @@ impl Core {
         let keep = (-batch_mass / memory).exp();
         for comp in &mut self.comps {
             comp.moments.count *= keep;
+            comp.before.count *= keep;
             comp.claimed *= keep;
             comp.stale = comp.moments.count;
             if let Some(halves) = &mut comp.halves {

@@ -19,6 +19,7 @@ mod lazy;
 mod merge;
 mod paper;
 mod prior;
+mod split;
 mod start;
 mod structure;
 #[cfg(test)]

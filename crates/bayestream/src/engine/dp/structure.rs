@@ -3,7 +3,6 @@
 use super::component::Comp;
 use super::core::{Core, Rule};
 use super::halves::Halves;
-use crate::family::Moments;
 use crate::structure::Happening;
 
 /// Rows between two looks at the structure: a share of the rows so far, within bounds.
@@ -50,7 +49,9 @@ impl Core {
         self.schedule();
     }
 
+    /// Ends a look: what there is now is what the next one compares with.
     pub fn schedule(&mut self) {
+        self.comps.iter_mut().for_each(|comp| comp.before.clone_from(&comp.moments));
         self.next_structure = self.n_learnt + (self.n_learnt / LOOKS_PER_AGE).clamp(SHORTEST_LOOK, LONGEST_LOOK);
     }
 
@@ -62,7 +63,7 @@ impl Core {
         self.refresh_all();
     }
 
-    fn log_alpha(&self) -> f64 {
+    pub fn log_alpha(&self) -> f64 {
         self.alpha().ln()
     }
 
@@ -110,7 +111,7 @@ impl Core {
     }
 
     /// The components that one may be joined with: the nearest by either's own measure, but none that is far off.
-    fn nearest(&mut self, at: usize) -> Vec<usize> {
+    pub fn nearest(&mut self, at: usize) -> Vec<usize> {
         let d = self.prior.clustering.n_columns() as f64;
         let scratch = &mut self.work.comp.wishart;
         let here = &self.comps[at];
@@ -196,46 +197,6 @@ impl Core {
             }
             None => false,
         }
-    }
-
-    /// Splits components whose halves are worth more.
-    fn split_all(&mut self) {
-        let log_alpha = self.log_alpha();
-        for at in 0..self.comps.len() {
-            if self.comps.len() >= self.settings.max_components {
-                break;
-            }
-            let d = self.comps[at].moments.n_columns() as f64;
-            let Some(halves) = &self.comps[at].halves else { continue };
-            let [a, b] = [&halves.sides[0].moments, &halves.sides[1].moments];
-            if a.count.min(b.count) < d + 2.0 {
-                continue;
-            }
-            let wishart = &mut self.work.comp.wishart;
-            let marginal = [a, b].map(|m| self.prior.clustering.log_marginal(m, wishart));
-            let prior = &self.prior.clustering;
-            let gain = prior.merge_gain((a, marginal[0]), (b, marginal[1]), log_alpha, &mut self.work.merge);
-            if gain < 0.0 {
-                self.split(at);
-            }
-        }
-    }
-
-    /// The halves of the latest rows stand for all of them.
-    fn split(&mut self, at: usize) {
-        let id = self.new_id();
-        let comp = &mut self.comps[at];
-        let Some(halves) = comp.halves.take() else { return };
-        let grown = comp.moments.count / halves.count();
-        let [first, second] = halves.sides.map(|side| Moments { count: side.moments.count * grown, ..side.moments });
-        let share = second.count / comp.moments.count;
-        let mut other = Comp::new(id, second, &self.prior, comp.born, &mut self.work.comp);
-        other.claimed = comp.claimed * share;
-        comp.claimed -= other.claimed;
-        comp.moments = first;
-        comp.refresh(&self.prior, &mut self.work.comp);
-        self.news.push((comp.id, Happening::Split { new: id }));
-        self.comps.push(other);
     }
 
     /// Every component that has rows enough gets halves, and those whose time is over get new ones.

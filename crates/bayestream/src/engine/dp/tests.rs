@@ -169,3 +169,40 @@ fn no_more_components_than_asked_for() {
         assert!((mass - 300.0).abs() < 1e-9);
     }
 }
+
+/// Adds n round rows about (x, 0) to a component, whoever would have taken them, and looks at the structure.
+fn take(core: &mut Core, at: usize, x: f64, n: usize, step: u64) {
+    let mut rng = num::stream(20_207, 0, step);
+    for _ in 0..n {
+        let row = [x + 0.2 * rng.normal(), 0.2 * rng.normal()];
+        let Core { comps, prior, work, .. } = core;
+        comps[at].add_row(&row, 1.0, prior, &mut work.comp);
+    }
+    core.mass += n as f64;
+    core.n_learnt += n as u64;
+    core.next_structure = 0;
+    core.look();
+}
+
+fn counts(core: &Core) -> Vec<(u32, f64)> {
+    core.comps.iter().map(|c| (c.id.serial, c.moments.count.round())).collect()
+}
+
+#[test]
+fn rows_that_are_unlike_those_before_leave_as_one() {
+    let mut core = core(Rule::Lazy, 2, |_| {});
+    core.birth(&[0.0, 0.0], 1.0);
+    take(&mut core, 0, 0.0, 299, 0);
+    take(&mut core, 0, 0.0, 100, 1);
+    assert_eq!(counts(&core), [(0, 400.0)]);
+    // Another class: it is found, and the rows before it stay as they were.
+    take(&mut core, 0, 1.2, 250, 2);
+    assert_eq!(counts(&core), [(0, 400.0), (1, 250.0)]);
+    assert!(core.comps[0].moments.mean[0].abs() < 0.05 && (core.comps[1].moments.mean[0] - 1.2).abs() < 0.06);
+    // More of it, by the same mistake: to the component that it has by now.
+    take(&mut core, 0, 1.2, 50, 3);
+    assert_eq!(counts(&core), [(0, 400.0), (1, 300.0)]);
+    // Rows like those before are no reason for anything.
+    take(&mut core, 0, 0.0, 200, 4);
+    assert_eq!(counts(&core), [(0, 600.0), (1, 300.0)]);
+}
