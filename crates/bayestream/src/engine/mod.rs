@@ -5,6 +5,7 @@ pub mod fab;
 pub mod ofab;
 pub mod ofab_paper;
 pub mod parts;
+pub mod topics;
 pub mod vb;
 
 use crate::data::{Batch, Documents};

@@ -15,6 +15,7 @@
 //! | `rng` | random streams keyed by (seed, shard, step) |
 //! | `schedule` | step sizes |
 //! | `peak` | the machine's multiply-add rate, against which the benchmark holds the kernels |
+//! | `topic_rows` | words learnt by topics, shares of topics in a document, in `f32` |
 //! | `simd` | the choice of instruction set, and the only `unsafe` of the workspace |
 //!
 //! Matrices are row-major `&[f64]` slices of length `d * d`. A slice of the wrong length is a mistake
@@ -36,6 +37,7 @@ mod scatter;
 mod schedule;
 mod simd;
 mod special;
+mod topic_rows;
 mod whitener;
 
 pub use cholesky::{NotPositive, cholesky, invert_lower, rank_one_update, solve_lower, solve_lower_transposed};
@@ -48,6 +50,7 @@ pub use rng::{Rng, stream};
 pub use scatter::weighted_moments;
 pub use schedule::Schedule;
 pub use special::{LN_2PI, chi_square_survival, digamma, ln_gamma, normal_quantile};
+pub use topic_rows::{TOPIC_LANES, TopicRows, WordWeight, dot_f32, fold_in, learn_words};
 pub use whitener::{Whitener, log_density, mahalanobis};
 
 /// The same kernels without vector extensions, so that tests can compare the two paths on one machine.
@@ -57,5 +60,6 @@ pub mod portable {
     pub use super::explog::portable::{exp_slice, ln_slice};
     pub use super::logsumexp::portable::{log_sum_exp, normalise_columns};
     pub use super::scatter::portable::weighted_moments;
+    pub use super::topic_rows::portable::{dot_f32, fold_in, learn_words};
     pub use super::whitener::portable::{log_density, mahalanobis};
 }
