@@ -1,5 +1,6 @@
 //! How a batch changes the state. One folder or file per engine; moves that engines share live in `parts`.
 
+pub mod bmm;
 pub mod dp;
 pub mod fab;
 pub mod ofab;

@@ -100,7 +100,9 @@ impl Body {
             | (Body::GmmSvb(_), Kind::GmmSvb)
             | (Body::GmmStrust(_), Kind::GmmStrust)
             | (Body::MppcaStrust(_), Kind::MppcaStrust)
-            | (Body::GmmSdaDp(_), Kind::GmmSdaDp) => true,
+            | (Body::GmmSdaDp(_), Kind::GmmSdaDp)
+            | (Body::Gaussian1dBmm(_), Kind::Gaussian1dBmm)
+            | (Body::GmmBmm(_), Kind::GmmBmm) => true,
             (Body::Dirichlet(learner), Kind::GmmSugs) => learner.rule() == Rule::Sugs,
             (Body::Dirichlet(learner), Kind::GmmAsugs) => learner.rule() == Rule::Asugs,
             (Body::Dirichlet(learner), Kind::GmmSva) => learner.rule() == Rule::Sva,

@@ -32,6 +32,10 @@ pub enum Kind {
     MppcaStrust,
     /// Dirichlet-process Gaussian mixture, streaming distributed variational inference.
     GmmSdaDp,
+    /// Mixture of Gaussians of known variance, Bayesian moment matching.
+    Gaussian1dBmm,
+    /// Gaussian mixture, Bayesian moment matching.
+    GmmBmm,
 }
 
 /// A line of the table of kinds.
@@ -49,7 +53,7 @@ pub struct KindInfo {
 }
 
 /// Every kind there is.
-pub const KINDS: [KindInfo; 12] = [
+pub const KINDS: [KindInfo; 14] = [
     KindInfo {
         kind: Kind::GmmOfab,
         name: "gmm/ofab",
@@ -134,6 +138,20 @@ pub const KINDS: [KindInfo; 12] = [
         streaming: true,
         summary: "Dirichlet-process Gaussian mixture, streaming distributed variational Bayes (SDA-DP), for comparison",
     },
+    KindInfo {
+        kind: Kind::Gaussian1dBmm,
+        name: "gaussian1d/bmm",
+        alias: None,
+        streaming: true,
+        summary: "mixture of Gaussians of one known variance in one column (or in each), online Bayesian moment matching",
+    },
+    KindInfo {
+        kind: Kind::GmmBmm,
+        name: "gmm/bmm",
+        alias: None,
+        streaming: true,
+        summary: "Gaussian mixture of an unknown number of components, online Bayesian moment matching",
+    },
 ];
 
 impl Kind {
@@ -163,9 +181,19 @@ impl Kind {
         matches!(self, Kind::GmmSvb | Kind::GmmStrust | Kind::MppcaStrust | Kind::GmmSdaDp)
     }
 
-    /// True for kinds whose components have a conjugate prior.
+    /// True for the kinds of Bayesian moment matching.
+    pub fn is_moment_matching(self) -> bool {
+        matches!(self, Kind::Gaussian1dBmm | Kind::GmmBmm)
+    }
+
+    /// True for kinds that have a paper variant beside the one that works.
+    pub fn has_paper_variant(self) -> bool {
+        self.is_ofab() || self.is_moment_matching()
+    }
+
+    /// True for kinds whose components have a normal-Wishart prior.
     pub fn has_prior(self) -> bool {
-        self.is_dirichlet() || self.is_variational()
+        self.is_dirichlet() || self.is_variational() || self == Kind::GmmBmm
     }
 
     /// The full name, `family/engine`.

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 /// How the online engine works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Variant {
-    /// The version that works: see `engine::ofab`.
+    /// The version that works: see `engine::ofab` and `engine::bmm`.
     Default,
-    /// Algorithm 1 of the paper with the documented corrections: see `engine::ofab_paper`.
+    /// Algorithm 1 of the paper with the documented corrections: see `engine::ofab_paper`; for moment matching, its
+    /// sampling and its heuristics.
     Paper,
 }
 
@@ -101,6 +102,28 @@ impl DirichletSettings {
     }
 }
 
+/// What Bayesian moment matching of rows expects before it has seen any.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MomentSettings {
+    /// Components expected, λ.
+    pub lambda0: f64,
+    /// Dirichlet parameter γ of a component without rows.
+    pub gamma: f64,
+    /// Known variance τ² within components, in the columns' own units squared; `None`: the share of each column's
+    /// variance that foretells the first rows best.
+    pub tau2: Option<f64>,
+    /// Variance of the prior of means, in the columns' own units squared; `None`: 40 times each column's variance.
+    pub prior_variance: Option<f64>,
+    /// Paper variant: draws of the number of components per row, M.
+    pub draws: usize,
+}
+
+impl Default for MomentSettings {
+    fn default() -> Self {
+        MomentSettings { lambda0: 3.0, gamma: 1.0, tau2: None, prior_variance: None, draws: 1000 }
+    }
+}
+
 /// Everything that can be set. `--set NAME=VALUE` on the command line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
@@ -138,6 +161,8 @@ pub struct Settings {
     pub dirichlet: DirichletSettings,
     /// SDA-DP: components tried in each batch.
     pub new_components: usize,
+    /// Moment matching.
+    pub moments: MomentSettings,
 }
 
 impl Default for Settings {
@@ -160,6 +185,7 @@ impl Default for Settings {
             spare: 2,
             dirichlet: DirichletSettings::default(),
             new_components: 20,
+            moments: MomentSettings::default(),
         }
     }
 }
@@ -187,7 +213,7 @@ fn streams(kind: Kind) -> bool {
 }
 
 fn remembers(kind: Kind) -> bool {
-    kind.is_ofab() || kind == Kind::GmmDp
+    kind.is_ofab() || kind == Kind::GmmDp || kind.is_moment_matching()
 }
 
 fn adapts(kind: Kind) -> bool {
@@ -267,12 +293,12 @@ const SCALES: [(&str, ScaleChoice); 3] =
     [("auto", ScaleChoice::Auto), ("columns", ScaleChoice::Columns), ("common", ScaleChoice::Common)];
 
 /// Every setting there is.
-pub const SETTINGS: [SettingInfo; 27] = [
+pub const SETTINGS: [SettingInfo; 32] = [
     SettingInfo {
         name: "variant",
         takes: "default or paper",
-        help: "paper runs Algorithm 1 of the paper, for reproduction",
-        of: Kind::is_ofab,
+        help: "paper runs the algorithm of the paper, for reproduction",
+        of: Kind::has_paper_variant,
         get: |s| word(&s.variant, &VARIANTS),
         set: |s, t| put_word(&mut s.variant, t, &VARIANTS),
     },
@@ -312,7 +338,7 @@ pub const SETTINGS: [SettingInfo; 27] = [
         name: "start-components",
         takes: "a number from 1 to 1000",
         help: "components the first model starts from, before it shrinks",
-        of: |k| !k.is_dirichlet(),
+        of: |k| !k.is_dirichlet() && !k.is_moment_matching(),
         get: |s| s.start_components.to_string(),
         set: |s, t| put(&mut s.start_components, t, |v| (1..=1000).contains(v)),
     },
@@ -391,7 +417,7 @@ pub const SETTINGS: [SettingInfo; 27] = [
     SettingInfo {
         name: "nu0",
         takes: "a number larger than the columns less one, or auto",
-        help: "degrees of freedom of the Wishart prior, twice delta0 of the papers (auto: what foretells the first rows best; variational kinds: columns + 3)",
+        help: "degrees of freedom of the Wishart prior, twice delta0 of the papers (auto: what foretells the first rows best; variational kinds: columns + 3; gmm/bmm: columns + 2)",
         of: Kind::has_prior,
         get: |s| s.dirichlet.nu0.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.dirichlet.nu0, t, "auto", positive),
@@ -399,7 +425,7 @@ pub const SETTINGS: [SettingInfo; 27] = [
     SettingInfo {
         name: "c0",
         takes: "a number of rows larger than 0, or auto",
-        help: "weight of the prior mean (auto: what agrees with prior-scale)",
+        help: "weight of the prior mean (auto: what agrees with prior-scale; gmm/bmm: 0.01)",
         of: Kind::has_prior,
         get: |s| s.dirichlet.c0.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.dirichlet.c0, t, "auto", positive),
@@ -416,7 +442,7 @@ pub const SETTINGS: [SettingInfo; 27] = [
         name: "alpha",
         takes: "a number larger than 0, or auto",
         help: "concentration of the Dirichlet process (auto: learnt; gmm/sva and variational kinds: 1)",
-        of: Kind::has_prior,
+        of: |k| k.has_prior() && !k.is_moment_matching(),
         get: |s| s.dirichlet.alpha.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.dirichlet.alpha, t, "auto", positive),
     },
@@ -483,6 +509,46 @@ pub const SETTINGS: [SettingInfo; 27] = [
         of: |k| k == Kind::GmmSdaDp,
         get: |s| s.new_components.to_string(),
         set: |s, t| put(&mut s.new_components, t, |v| (1..=1000).contains(v)),
+    },
+    SettingInfo {
+        name: "lambda0",
+        takes: "a number of at least 1",
+        help: "components expected before any row was seen",
+        of: Kind::is_moment_matching,
+        get: |s| s.moments.lambda0.to_string(),
+        set: |s, t| put(&mut s.moments.lambda0, t, |v| (1.0..=1e4).contains(v)),
+    },
+    SettingInfo {
+        name: "gamma",
+        takes: "a number larger than 0",
+        help: "Dirichlet parameter of a component without rows",
+        of: Kind::is_moment_matching,
+        get: |s| s.moments.gamma.to_string(),
+        set: |s, t| put(&mut s.moments.gamma, t, positive),
+    },
+    SettingInfo {
+        name: "tau2",
+        takes: "a variance larger than 0, or auto",
+        help: "known variance within components, in the column's own units squared (auto: what foretells the first rows best)",
+        of: |k| k == Kind::Gaussian1dBmm,
+        get: |s| s.moments.tau2.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.moments.tau2, t, "auto", |v| (1e-150..1e150).contains(v)),
+    },
+    SettingInfo {
+        name: "prior-variance",
+        takes: "a variance larger than 0, or auto",
+        help: "variance of the prior of means, in the column's own units squared (auto: 40 times the column's variance)",
+        of: |k| k == Kind::Gaussian1dBmm,
+        get: |s| s.moments.prior_variance.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.moments.prior_variance, t, "auto", |v| (1e-150..1e150).contains(v)),
+    },
+    SettingInfo {
+        name: "draws",
+        takes: "a number from 1 to 1000000",
+        help: "paper variant: draws of the number of components per row",
+        of: Kind::is_moment_matching,
+        get: |s| s.moments.draws.to_string(),
+        set: |s, t| put(&mut s.moments.draws, t, |v| (1..=1_000_000).contains(v)),
     },
 ];
 

@@ -8,7 +8,7 @@
 //! | `scatter` | weighted first and second moments of a batch |
 //! | `cholesky` | factor, inverse factor, triangular solves, rank-one update |
 //! | `eigen` | symmetric eigendecomposition |
-//! | `special` | log gamma, digamma, chi-square tail, normal quantile |
+//! | `special` | log gamma and its derivatives, chi-square tail, normal quantile |
 //! | `explog` | exponential and logarithm of whole slices |
 //! | `logsumexp` | log-sum-exp and responsibilities |
 //! | `cusum` | many running sums that start over at zero |
@@ -49,7 +49,7 @@ pub use logsumexp::{column_stride, log_sum_exp, normalise_columns};
 pub use rng::{Rng, stream};
 pub use scatter::weighted_moments;
 pub use schedule::Schedule;
-pub use special::{LN_2PI, chi_square_survival, digamma, ln_gamma, normal_quantile};
+pub use special::{LN_2PI, chi_square_survival, digamma, ln_gamma, normal_quantile, trigamma};
 pub use topic_rows::{TOPIC_LANES, TopicRows, WordWeight, dot_f32, fold_in, learn_words};
 pub use whitener::{Whitener, log_density, mahalanobis};
 
