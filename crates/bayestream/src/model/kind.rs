@@ -38,10 +38,10 @@ pub enum Kind {
     GmmBmm,
 }
 
-/// A line of the table of kinds.
-pub struct KindInfo {
+/// A line of a table of kinds, of rows or of documents.
+pub struct KindInfo<K = Kind> {
     /// The kind.
-    pub kind: Kind,
+    pub kind: K,
     /// Its full name, `family/engine`.
     pub name: &'static str,
     /// The short alias, when this kind is the default for its job.

@@ -1,12 +1,17 @@
 //! The closed edge: kinds, settings, one `Model` over every learner, files, merging, errors.
 
+mod documents;
 mod error;
 mod file;
 mod kind;
 mod merge;
+mod parse;
 mod settings;
 mod watching;
 
+pub use documents::{
+    DOCUMENT_KINDS, DOCUMENT_SETTINGS, DocumentConfig, DocumentKind, DocumentModel, DocumentSettings, DocumentStep, TopicSnapshot,
+};
 pub use error::{ConfigError, FormatError, MergeError, UpdateError};
 pub use file::{FORMAT_VERSION, Header, read_header};
 pub use kind::{KINDS, Kind, KindInfo, nearest};

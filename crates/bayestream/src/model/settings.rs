@@ -2,6 +2,7 @@
 
 use super::error::ConfigError;
 use super::kind::{Kind, nearest};
+use super::parse::{positive, put, put_list, put_option, put_word, word};
 use crate::data::Scaling;
 use crate::family::NormalWishart;
 use serde::{Deserialize, Serialize};
@@ -190,8 +191,8 @@ impl Default for Settings {
     }
 }
 
-/// A line of the table of settings.
-pub struct SettingInfo {
+/// A line of a table of settings, for models of rows or of documents.
+pub struct SettingInfo<S = Settings, K = Kind> {
     /// The name on the command line and in files.
     pub name: &'static str,
     /// What values it takes.
@@ -199,9 +200,9 @@ pub struct SettingInfo {
     /// What it does.
     pub help: &'static str,
     /// Which kinds have it.
-    pub of: fn(Kind) -> bool,
-    get: fn(&Settings) -> String,
-    set: fn(&mut Settings, &str) -> bool,
+    pub of: fn(K) -> bool,
+    pub(super) get: fn(&S) -> String,
+    pub(super) set: fn(&mut S, &str) -> bool,
 }
 
 fn every(_: Kind) -> bool {
@@ -228,64 +229,7 @@ fn iterates(kind: Kind) -> bool {
     kind.is_ofab() || kind.is_variational()
 }
 
-fn positive(value: &f64) -> bool {
-    *value > 0.0 && value.is_finite()
-}
-
-/// Parses into `slot` when `accept` likes the value.
-fn put<T: std::str::FromStr>(slot: &mut T, text: &str, accept: impl Fn(&T) -> bool) -> bool {
-    match text.parse::<T>() {
-        Ok(value) if accept(&value) => {
-            *slot = value;
-            true
-        }
-        _ => false,
-    }
-}
-
-/// Like [`put`] for a setting that may be switched off by a word.
-fn put_option<T: std::str::FromStr>(slot: &mut Option<T>, text: &str, none: &str, accept: impl Fn(&T) -> bool) -> bool {
-    if text == none {
-        *slot = None;
-        return true;
-    }
-    match text.parse::<T>() {
-        Ok(value) if accept(&value) => {
-            *slot = Some(value);
-            true
-        }
-        _ => false,
-    }
-}
-
-/// Puts a list of positive numbers, separated by commas.
-fn put_list(slot: &mut Vec<f64>, text: &str) -> bool {
-    match text.split(',').map(|v| v.trim().parse::<f64>()).collect::<Result<Vec<f64>, _>>() {
-        Ok(values) if !values.is_empty() && values.len() <= 100 && values.iter().all(positive) => {
-            *slot = values;
-            true
-        }
-        _ => false,
-    }
-}
-
-/// Puts the value whose word is `text`.
-fn put_word<T: Copy>(slot: &mut T, text: &str, words: &[(&str, T)]) -> bool {
-    match words.iter().find(|(word, _)| *word == text) {
-        Some((_, value)) => {
-            *slot = *value;
-            true
-        }
-        None => false,
-    }
-}
-
-/// The word of a value.
-fn word<T: PartialEq>(value: &T, words: &[(&'static str, T)]) -> String {
-    words.iter().find(|(_, v)| v == value).map_or_else(String::new, |(w, _)| (*w).to_string())
-}
-
-const VARIANTS: [(&str, Variant); 2] = [("default", Variant::Default), ("paper", Variant::Paper)];
+pub(super) const VARIANTS: [(&str, Variant); 2] = [("default", Variant::Default), ("paper", Variant::Paper)];
 const SWITCH: [(&str, bool); 2] = [("off", false), ("auto", true)];
 const PRUNE_MERGE: [(&str, PruneMerge); 3] =
     [("off", PruneMerge::Off), ("paper", PruneMerge::Paper), ("exact", PruneMerge::Exact)];

@@ -16,6 +16,7 @@
 //! | `recycle` | births, and topics given up for new ones |
 //! | `export` | the snapshot: topics that say the same as one |
 //! | `score` | shares of topics in documents that are not learnt |
+//! | `renumber` | words under other numbers |
 //! | `merge` | learners of shards, combined |
 //! | `restore` | what a file must satisfy |
 
@@ -23,6 +24,7 @@ mod export;
 mod master;
 mod merge;
 mod recycle;
+mod renumber;
 mod restore;
 mod score;
 mod settings;
