@@ -12,6 +12,7 @@
 //! has the last of them left out.
 
 use super::super::error::TextError;
+use super::Renumbering;
 use super::index::WordIndex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -199,7 +200,7 @@ impl Growing {
     }
 
     /// Puts together the words of several vocabularies, the most frequent first, and among equals by the alphabet.
-    pub(super) fn merge(parts: &[&Growing]) -> Result<(Growing, Vec<Vec<Option<u32>>>), TextError> {
+    pub(super) fn merge(parts: &[&Growing]) -> Result<(Growing, Renumbering), TextError> {
         let mut merged = Growing::new(parts[0].max_words, parts[0].min_count);
         if parts.iter().any(|part| part.max_words != merged.max_words) {
             return Err(TextError::Differ { what: "bounds (max_words)" });

@@ -2,6 +2,7 @@
 //! in a number are one word to the model.
 
 use super::super::error::TextError;
+use super::Renumbering;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,7 +79,7 @@ impl Hashing {
         (hash(word) % self.names.len() as u64) as u32
     }
 
-    pub(super) fn merge(parts: &[&Hashing]) -> Result<(Hashing, Vec<Vec<Option<u32>>>), TextError> {
+    pub(super) fn merge(parts: &[&Hashing]) -> Result<(Hashing, Renumbering), TextError> {
         let mut merged = Hashing::new(parts[0].len(), parts[0].min_count);
         if parts.iter().any(|part| part.len() != merged.len()) {
             return Err(TextError::Differ { what: "sizes (max_words)" });
