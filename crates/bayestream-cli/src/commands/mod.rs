@@ -14,7 +14,9 @@ mod sample;
 mod score;
 mod watch;
 
-pub use inspect::setting_value;
+pub use fit::FitArgs;
+pub use inspect::{EventEntry, event_entry, setting_value};
+pub use score::ScoreArgs;
 
 use crate::error::Failure;
 use clap::Subcommand;

@@ -140,7 +140,13 @@ fn measure(corpus: &Corpus, settings: &TopicSettings, n_orders: u64, flat: Optio
         if verbose {
             for (topic, list) in topics.iter().zip(&shown) {
                 let words: Vec<&str> = list.iter().map(|word| corpus.vocabulary[*word as usize].as_str()).collect();
-                println!("    {:6} {:.4} x{:<3} {}", topic.id.to_string(), topic.weight, topic.members.len(), words.join(" "));
+                println!(
+                    "    {:6} {:.4} x{:<3} {}",
+                    topic.id.to_string(),
+                    topic.weight,
+                    topic.members.len(),
+                    words.join(" ")
+                );
             }
         }
         lists.push(topics.into_iter().map(|topic| topic.words).collect());

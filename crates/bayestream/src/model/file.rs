@@ -39,18 +39,18 @@ pub struct Header {
 
 /// A whole file.
 pub(super) fn packed(header: &Header, model: &impl Serialize) -> Vec<u8> {
-        let header = serde_json::to_vec(header).expect("names, numbers and strings are always JSON");
-        let body = postcard::to_stdvec(model).expect("memory is the only sink");
-        let mut bytes = Vec::with_capacity(FIXED + header.len() + body.len() + 4);
-        bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
-        bytes.extend_from_slice(&(header.len() as u32).to_le_bytes());
-        bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&header);
-        bytes.extend_from_slice(&body);
-        let crc = crc32fast::hash(&bytes);
-        bytes.extend_from_slice(&crc.to_le_bytes());
-        bytes
+    let header = serde_json::to_vec(header).expect("names, numbers and strings are always JSON");
+    let body = postcard::to_stdvec(model).expect("memory is the only sink");
+    let mut bytes = Vec::with_capacity(FIXED + header.len() + body.len() + 4);
+    bytes.extend_from_slice(MAGIC);
+    bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+    bytes.extend_from_slice(&(header.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(&header);
+    bytes.extend_from_slice(&body);
+    let crc = crc32fast::hash(&bytes);
+    bytes.extend_from_slice(&crc.to_le_bytes());
+    bytes
 }
 
 /// The model in a sound file, which may still contradict itself.

@@ -1,5 +1,6 @@
 //! The one table of kinds. Everything that lists or parses kinds reads it.
 
+use super::documents::{DOCUMENT_KINDS, DocumentKind};
 use super::error::ConfigError;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -216,6 +217,32 @@ impl FromStr for Kind {
             let names = KINDS.iter().flat_map(|k| [Some(k.name), k.alias]).flatten();
             ConfigError::UnknownKind { name: text.to_string(), nearest: nearest(text, names) }
         })
+    }
+}
+
+/// A kind of either sort: what a person may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnyKind {
+    /// It learns from rows of numbers.
+    Rows(Kind),
+    /// It learns from documents.
+    Documents(DocumentKind),
+}
+
+impl FromStr for AnyKind {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<AnyKind, ConfigError> {
+        match (text.parse(), text.parse()) {
+            (Ok(kind), _) => Ok(AnyKind::Rows(kind)),
+            (_, Ok(kind)) => Ok(AnyKind::Documents(kind)),
+            (Err(_), Err(_)) => {
+                let rows = KINDS.iter().flat_map(|k| [Some(k.name), k.alias]);
+                let documents = DOCUMENT_KINDS.iter().flat_map(|k| [Some(k.name), k.alias]);
+                let nearest = nearest(text, rows.chain(documents).flatten());
+                Err(ConfigError::UnknownKind { name: text.to_string(), nearest })
+            }
+        }
     }
 }
 

@@ -10,12 +10,15 @@ mod settings;
 mod watching;
 
 pub use documents::{
-    DOCUMENT_KINDS, DOCUMENT_SETTINGS, DocumentConfig, DocumentKind, DocumentModel, DocumentSettings, DocumentStep, TopicSnapshot,
+    DOCUMENT_KINDS, DOCUMENT_SETTINGS, DocumentConfig, DocumentKind, DocumentModel, DocumentSettings, DocumentStep,
+    TopWord, TopicSnapshot,
 };
 pub use error::{ConfigError, FormatError, MergeError, UpdateError};
 pub use file::{FORMAT_VERSION, Header, read_header};
-pub use kind::{KINDS, Kind, KindInfo, nearest};
-pub use settings::{DirichletSettings, MomentSettings, PruneMerge, SETTINGS, ScaleChoice, SettingInfo, Settings, Variant};
+pub use kind::{AnyKind, KINDS, Kind, KindInfo, nearest};
+pub use settings::{
+    DirichletSettings, MomentSettings, PruneMerge, SETTINGS, ScaleChoice, SettingInfo, Settings, Variant,
+};
 pub use watching::Judge;
 
 use crate::data::{Batch, DataError, DataFault, LARGEST_CELL};

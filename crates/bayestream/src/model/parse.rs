@@ -17,7 +17,12 @@ pub(super) fn put<T: std::str::FromStr>(slot: &mut T, text: &str, accept: impl F
 }
 
 /// Like [`put`] for a setting that may be switched off by a word.
-pub(super) fn put_option<T: std::str::FromStr>(slot: &mut Option<T>, text: &str, none: &str, accept: impl Fn(&T) -> bool) -> bool {
+pub(super) fn put_option<T: std::str::FromStr>(
+    slot: &mut Option<T>,
+    text: &str,
+    none: &str,
+    accept: impl Fn(&T) -> bool,
+) -> bool {
     if text == none {
         *slot = None;
         return true;

@@ -25,8 +25,8 @@ impl DocumentModel {
         let mut config = ordered[0].config.clone();
         config.shard = ordered.iter().map(|m| m.config.shard).min().unwrap_or(0);
         let pipelines: Vec<&TextPipeline> = ordered.iter().map(|m| &m.pipeline).collect();
-        let (pipeline, numbers) = TextPipeline::merge(&pipelines)
-            .map_err(|error| MergeError::Unsupported { reason: error.to_string() })?;
+        let (pipeline, numbers) =
+            TextPipeline::merge(&pipelines).map_err(|error| MergeError::Unsupported { reason: error.to_string() })?;
         let n_words = pipeline.vocabulary().len();
         let body = match &ordered[0].body {
             Body::TopicsMmHdp(_) => {
@@ -44,9 +44,8 @@ impl DocumentModel {
     }
 
     fn check_mergeable(&self, other: &DocumentModel) -> Result<(), MergeError> {
-        let differ = |what: &str, first: String, other: String| {
-            Err(MergeError::Differ { what: what.to_string(), first, other })
-        };
+        let differ =
+            |what: &str, first: String, other: String| Err(MergeError::Differ { what: what.to_string(), first, other });
         let (a, b) = (&self.config, &other.config);
         if a.kind != b.kind {
             return differ("kind", a.kind.to_string(), b.kind.to_string());

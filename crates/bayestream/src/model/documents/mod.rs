@@ -8,7 +8,7 @@ mod snapshot;
 
 pub use kind::{DOCUMENT_KINDS, DocumentKind};
 pub use settings::{DOCUMENT_SETTINGS, DocumentSettings};
-pub use snapshot::TopicSnapshot;
+pub use snapshot::{TopWord, TopicSnapshot};
 
 use super::ConfigError;
 use crate::data::{DocumentBuffer, Documents};

@@ -205,9 +205,7 @@ impl DocumentSettings {
     }
 
     /// The settings that a kind has beside those of text.
-    pub fn of_kind(
-        kind: DocumentKind,
-    ) -> impl Iterator<Item = &'static SettingInfo<DocumentSettings, DocumentKind>> {
+    pub fn of_kind(kind: DocumentKind) -> impl Iterator<Item = &'static SettingInfo<DocumentSettings, DocumentKind>> {
         DOCUMENT_SETTINGS.iter().filter(move |s| (s.of)(kind))
     }
 
