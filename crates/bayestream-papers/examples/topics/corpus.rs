@@ -34,7 +34,8 @@ fn text(object: &serde_json::Value, field: &str) -> String {
 /// 20 Newsgroups without headers, footers and quotes; 10,000 words; `n_test` test documents after the first `skip`.
 pub fn newsgroups(folder: &Path, skip: usize, n_test: usize) -> Read<Corpus> {
     let part = |file: &str| -> Read<Vec<String>> {
-        let strip = |object: &serde_json::Value| without_quotes(&without_footer(&without_header(&text(object, "text"))));
+        let strip =
+            |object: &serde_json::Value| without_quotes(&without_footer(&without_header(&text(object, "text"))));
         Ok(objects(folder, file)?.iter().map(strip).collect())
     };
     let (train, test) = (part("20newsgroups/raw-train.ndjson.gz")?, part("20newsgroups/raw-test.ndjson.gz")?);
@@ -66,7 +67,10 @@ pub fn ap(folder: &Path) -> Read<Corpus> {
 
 fn counted(name: &'static str, folder: &Path, file: &str, vocabulary: &str, n_test: usize) -> Read<Corpus> {
     let numbers = |value: &serde_json::Value| -> Vec<u32> {
-        value.as_array().map(|all| all.iter().filter_map(|n| n.as_u64()).map(|n| n as u32).collect()).unwrap_or_default()
+        value
+            .as_array()
+            .map(|all| all.iter().filter_map(|n| n.as_u64()).map(|n| n as u32).collect())
+            .unwrap_or_default()
     };
     let pairs = |object: &serde_json::Value| -> Vec<(u32, u32)> {
         numbers(&object["terms"]).into_iter().zip(numbers(&object["counts"])).collect()
@@ -118,7 +122,7 @@ fn from_text(
     skip: usize,
     n_test: usize,
 ) -> Corpus {
-    let stop: BTreeSet<&str> = stop.lines().map(str::trim).collect();
+    let stop: BTreeSet<&str> = stop.lines().map(str::trim).filter(|word| !KEPT.contains(word)).collect();
     let tokens = |text: &String| -> Vec<String> {
         let small = text.to_ascii_lowercase();
         let parts = small.split(|c: char| !(c.is_alphanumeric() || c == '_'));
@@ -151,6 +155,53 @@ fn from_text(
         test: buffer(&mut test.into_iter()),
     }
 }
+
+/// Words of the stop list that say something after all; shorter lists than SMART's do without them.
+const KEPT: [&str; 43] = [
+    "just",
+    "like",
+    "know",
+    "think",
+    "use",
+    "used",
+    "using",
+    "uses",
+    "want",
+    "wants",
+    "say",
+    "says",
+    "said",
+    "saying",
+    "does",
+    "going",
+    "way",
+    "right",
+    "need",
+    "try",
+    "trying",
+    "tried",
+    "thanks",
+    "thank",
+    "really",
+    "better",
+    "best",
+    "sure",
+    "things",
+    "thing",
+    "got",
+    "look",
+    "looking",
+    "help",
+    "come",
+    "probably",
+    "certainly",
+    "maybe",
+    "different",
+    "example",
+    "question",
+    "new",
+    "believe",
+];
 
 fn without_header(post: &str) -> String {
     post.split_once("\n\n").map_or(String::new(), |(_, body)| body.to_string())

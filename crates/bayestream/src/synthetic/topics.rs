@@ -42,7 +42,15 @@ pub struct PlantedShape {
 
 impl Default for PlantedShape {
     fn default() -> Self {
-        PlantedShape { n_topics: 10, n_words: 2000, eta: 0.05, zipf: 0.0, alpha: 0.1, mean_words: 80.0, last_appears: 0 }
+        PlantedShape {
+            n_topics: 10,
+            n_words: 2000,
+            eta: 0.05,
+            zipf: 0.0,
+            alpha: 0.1,
+            mean_words: 80.0,
+            last_appears: 0,
+        }
     }
 }
 
@@ -119,7 +127,8 @@ mod tests {
 
     #[test]
     fn documents_have_the_words_of_their_topics() {
-        let shape = PlantedShape { n_topics: 3, n_words: 40, mean_words: 60.0, last_appears: 500, ..Default::default() };
+        let shape =
+            PlantedShape { n_topics: 3, n_words: 40, mean_words: 60.0, last_appears: 500, ..Default::default() };
         let planted = PlantedTopics::new(&shape, 5);
         let n = 4000;
         let documents = planted.documents(500, n);
