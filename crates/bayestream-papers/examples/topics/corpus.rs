@@ -122,7 +122,7 @@ fn from_text(
     skip: usize,
     n_test: usize,
 ) -> Corpus {
-    let stop: BTreeSet<&str> = stop.lines().map(str::trim).collect();
+    let stop: BTreeSet<&str> = stop.lines().map(str::trim).filter(|word| !KEPT.contains(word)).collect();
     let tokens = |text: &String| -> Vec<String> {
         let small = text.to_ascii_lowercase();
         let parts = small.split(|c: char| !(c.is_alphanumeric() || c == '_'));
@@ -155,6 +155,53 @@ fn from_text(
         test: buffer(&mut test.into_iter()),
     }
 }
+
+/// Words of the stop list that say something after all; shorter lists than SMART's do without them.
+const KEPT: [&str; 43] = [
+    "just",
+    "like",
+    "know",
+    "think",
+    "use",
+    "used",
+    "using",
+    "uses",
+    "want",
+    "wants",
+    "say",
+    "says",
+    "said",
+    "saying",
+    "does",
+    "going",
+    "way",
+    "right",
+    "need",
+    "try",
+    "trying",
+    "tried",
+    "thanks",
+    "thank",
+    "really",
+    "better",
+    "best",
+    "sure",
+    "things",
+    "thing",
+    "got",
+    "look",
+    "looking",
+    "help",
+    "come",
+    "probably",
+    "certainly",
+    "maybe",
+    "different",
+    "example",
+    "question",
+    "new",
+    "believe",
+];
 
 fn without_header(post: &str) -> String {
     post.split_once("\n\n").map_or(String::new(), |(_, body)| body.to_string())

@@ -57,6 +57,7 @@ fn set(settings: &mut TopicSettings, name: &str, value: &str) -> Result<(), Box<
         "a_new" => settings.a_new = value.parse()?,
         "s0" => settings.s0 = value.parse()?,
         "prior_words" => settings.prior_words = Some(value.parse()?),
+        "common" => settings.common = value.parse()?,
         "birth" => settings.birth = value.parse()?,
         "recycle" => settings.recycle = value.parse()?,
         "memory" => settings.memory = Some(value.parse()?),
@@ -156,15 +157,20 @@ fn measure(corpus: &Corpus, settings: &TopicSettings, n_orders: u64, flat: Optio
             let best = metrics::closest_topics(&lists[first], &lists[second]);
             let overlaps: Vec<f64> = best.iter().flatten().map(|(_, overlap)| *overlap).collect();
             let twins = overlaps.iter().filter(|overlap| **overlap > 0.7).count();
+            let share =
+                |some: &[f64]| 100.0 * some.iter().filter(|o| **o > 0.7).count() as f64 / some.len().max(1) as f64;
+            let by_weight: Vec<String> = overlaps.chunks(20).map(|some| format!("{:.0}", share(some))).collect();
             println!(
-                "  orders {second} and {first}: mean best overlap {:.3}, {:.0} % have a twin",
+                "  orders {second} and {first}: mean best overlap {:.3}, {:.0} % have a twin; of each twenty by weight {}",
                 mean(&overlaps),
-                100.0 * twins as f64 / overlaps.len().max(1) as f64
+                share(&overlaps),
+                by_weight.join(" ")
             );
         }
     }
 }
 
+/// The mean; NaN of nothing.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }

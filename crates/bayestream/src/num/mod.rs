@@ -50,7 +50,7 @@ pub use rng::{Rng, stream};
 pub use scatter::weighted_moments;
 pub use schedule::Schedule;
 pub use special::{LN_2PI, chi_square_survival, digamma, ln_gamma, normal_quantile, trigamma};
-pub use topic_rows::{TOPIC_LANES, TopicRows, WordWeight, dot_f32, fold_in, learn_words};
+pub use topic_rows::{TOPIC_LANES, TopicRows, WordWeight, WordWork, dot_f32, fold_in, learn_words};
 pub use whitener::{Whitener, log_density, mahalanobis};
 
 /// The same kernels without vector extensions, so that tests can compare the two paths on one machine.

@@ -34,13 +34,28 @@ pub struct WordWeight {
     pub unseen: f32,
 }
 
+/// What [`learn_words`] tells, and its buffer.
+#[derive(Clone, Debug, Default)]
+pub struct WordWork {
+    /// What each word was worth before it was learnt from.
+    pub worth: Vec<WordWeight>,
+    joint: Vec<f32>,
+}
+
 /// Moves topics and a document's weights of them word by word, by the first order of the moment match.
 ///
 /// A word comes with a number n of repeats that are learnt in one step. With `weights` ν and p ∝ ν φ(word), the step is
 /// ν += n p; φ ← (1−r) φ + r e_word with r = n p / (S + 1 + (n−1) p); S += n p². One repeat gives r = p / (S + 1); p = 1
-/// gives the conjugate n / (S + n). Only the first `weights.len()` topics take part. `out` gets one entry for each word.
-pub fn learn_words(topics: TopicRows<'_>, words: &[(u32, f32)], weights: &mut [f32], out: &mut Vec<WordWeight>) {
-    simd::fastest(LearnWords { topics, words, weights, out });
+/// gives the conjugate n / (S + n). Only the first `weights.len()` topics take part. `work.worth` gets one entry for each
+/// word; the weight of a word never seen is left at zero unless `weigh_unseen`.
+pub fn learn_words(
+    topics: TopicRows<'_>,
+    words: &[(u32, f32)],
+    weights: &mut [f32],
+    weigh_unseen: bool,
+    work: &mut WordWork,
+) {
+    simd::fastest(LearnWords { topics, words, weights, weigh_unseen, work });
 }
 
 /// Shares of topics in a document whose words have these rows, given how often each occurs, by `n_rounds` rounds of
@@ -59,8 +74,14 @@ pub fn dot_f32(a: &[f32], b: &[f32]) -> f32 {
 pub(crate) mod portable {
     use super::*;
 
-    pub fn learn_words(topics: TopicRows<'_>, words: &[(u32, f32)], weights: &mut [f32], out: &mut Vec<WordWeight>) {
-        simd::portable(LearnWords { topics, words, weights, out });
+    pub fn learn_words(
+        topics: TopicRows<'_>,
+        words: &[(u32, f32)],
+        weights: &mut [f32],
+        weigh_unseen: bool,
+        work: &mut WordWork,
+    ) {
+        simd::portable(LearnWords { topics, words, weights, weigh_unseen, work });
     }
 
     pub fn fold_in(rows: &[f32], counts: &[f32], alpha: &[f32], n_rounds: usize, shares: &mut [f32]) {
@@ -72,37 +93,35 @@ pub(crate) mod portable {
     }
 }
 
-type Block = [f32; TOPIC_LANES];
-
-/// Whole blocks of a slice whose length is a multiple of the lanes.
+/// Σ a b of slices of one length. Elementwise loops vectorise by themselves; a sum must be told its order.
 #[inline(always)]
-fn blocks(slice: &[f32]) -> &[Block] {
-    slice.as_chunks().0
-}
-
-#[inline(always)]
-fn blocks_mut(slice: &mut [f32]) -> &mut [Block] {
-    slice.as_chunks_mut().0
-}
-
-/// The sum of a block, in pairs.
-#[inline(always)]
-fn sum(mut block: Block) -> f32 {
-    let mut half = TOPIC_LANES / 2;
-    while half > 0 {
-        for l in 0..half {
-            block[l] += block[l + half];
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
+    let mut sums = [[0.0f32; 8]; 2];
+    for (x, y) in a.iter().zip(b) {
+        let mut next = sums;
+        for i in 0..2 {
+            for l in 0..8 {
+                next[i][l] += x[8 * i + l] * y[8 * i + l];
+            }
         }
-        half /= 2;
+        sums = next;
     }
-    block[0]
+    let rest: f32 = a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum();
+    let mut lanes = [0.0; 8];
+    for l in 0..8 {
+        lanes[l] = sums[0][l] + sums[1][l];
+    }
+    let quarter = |l: usize| lanes[l] + lanes[l + 4];
+    (quarter(0) + quarter(2)) + (quarter(1) + quarter(3)) + rest
 }
 
 struct LearnWords<'a, 'b> {
     topics: TopicRows<'a>,
     words: &'b [(u32, f32)],
     weights: &'b mut [f32],
-    out: &'b mut Vec<WordWeight>,
+    weigh_unseen: bool,
+    work: &'b mut WordWork,
 }
 
 impl Kernel for LearnWords<'_, '_> {
@@ -111,38 +130,32 @@ impl Kernel for LearnWords<'_, '_> {
     #[inline(always)]
     fn run<A: Arithmetic>(self) {
         let TopicRows { rows, stride, scale, precision, unseen } = self.topics;
-        let nu = blocks_mut(self.weights);
+        let nu = self.weights;
         let n = nu.len();
-        let scale = &mut blocks_mut(scale)[..n];
-        let precision = &mut blocks_mut(precision)[..n];
-        let unseen = &blocks(unseen)[..n];
+        let (scale, precision, unseen) = (&mut scale[..n], &mut precision[..n], &unseen[..n]);
+        self.work.joint.resize(n, 0.0);
+        let joint = &mut self.work.joint[..n];
         for &(word, repeats) in self.words {
-            let row = &mut blocks_mut(&mut rows[word as usize * stride..][..stride])[..n];
-            let (mut known, mut new) = ([0.0; TOPIC_LANES], [0.0; TOPIC_LANES]);
-            for b in 0..n {
-                for l in 0..TOPIC_LANES {
-                    let weight = nu[b][l] * scale[b][l];
-                    known[l] += weight * row[b][l];
-                    new[l] += weight * unseen[b][l];
-                }
+            let row = &mut rows[word as usize * stride..][..n];
+            for z in 0..n {
+                joint[z] = nu[z] * scale[z];
             }
-            let total = WordWeight { word: sum(known), unseen: sum(new) };
-            self.out.push(total);
-            let over_total = 1.0 / total.word;
-            for b in 0..n {
-                for l in 0..TOPIC_LANES {
-                    let (s, g) = (precision[b][l], scale[b][l]);
-                    let p = nu[b][l] * g * row[b][l] * over_total;
-                    let np = repeats * p;
-                    let without = s + 1.0 - p;
-                    let with = without + np;
-                    // One division for both 1 / with and 1 / (g without).
-                    let inverse = 1.0 / (with * without * g);
-                    scale[b][l] = g * (1.0 - np * (without * g * inverse));
-                    row[b][l] += np * (with * inverse);
-                    precision[b][l] = s + np * p;
-                    nu[b][l] += np;
-                }
+            let worth =
+                WordWeight { word: dot(joint, row), unseen: if self.weigh_unseen { dot(joint, unseen) } else { 0.0 } };
+            self.work.worth.push(worth);
+            let over_total = 1.0 / worth.word;
+            for z in 0..n {
+                let (s, g) = (precision[z], scale[z]);
+                let p = joint[z] * row[z] * over_total;
+                let np = repeats * p;
+                let without = s + 1.0 - p;
+                let with = without + np;
+                // One division for both 1 / with and 1 / (g without).
+                let inverse = 1.0 / (with * without * g);
+                scale[z] = g * (1.0 - np * (without * g * inverse));
+                row[z] += np * (with * inverse);
+                precision[z] = s + np * p;
+                nu[z] += np;
             }
         }
     }
@@ -161,41 +174,24 @@ impl Kernel for FoldIn<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic>(self) {
-        let width = self.alpha.len();
-        let alpha = blocks(self.alpha);
-        let n = alpha.len();
-        let theta = &mut blocks_mut(self.shares)[..n];
-        let mut gained = vec![[0.0; TOPIC_LANES]; n];
-        let total: f32 = alpha.iter().map(|block| sum(*block)).sum();
-        let over = 1.0 / total;
-        for b in 0..n {
-            for l in 0..TOPIC_LANES {
-                theta[b][l] = alpha[b][l] * over;
-            }
+        let n = self.alpha.len();
+        let (alpha, theta) = (self.alpha, &mut self.shares[..n]);
+        let mut gained = vec![0.0f32; n];
+        let total: f32 = alpha.iter().sum();
+        for z in 0..n {
+            theta[z] = alpha[z] / total;
         }
-        let all: f32 = total + self.counts.iter().sum::<f32>();
+        let over = 1.0 / (total + self.counts.iter().sum::<f32>());
         for _ in 0..self.n_rounds {
-            gained.copy_from_slice(alpha);
-            for (row, count) in self.rows.chunks_exact(width).zip(self.counts) {
-                let row = &blocks(row)[..n];
-                let mut likely = [0.0; TOPIC_LANES];
-                for b in 0..n {
-                    for l in 0..TOPIC_LANES {
-                        likely[l] += theta[b][l] * row[b][l];
-                    }
-                }
-                let factor = count / sum(likely).max(f32::MIN_POSITIVE);
-                for b in 0..n {
-                    for l in 0..TOPIC_LANES {
-                        gained[b][l] += factor * (theta[b][l] * row[b][l]);
-                    }
+            gained.fill(0.0);
+            for (row, count) in self.rows.chunks_exact(n).zip(self.counts) {
+                let factor = count / dot(theta, row).max(f32::MIN_POSITIVE);
+                for z in 0..n {
+                    gained[z] += factor * row[z];
                 }
             }
-            let over = 1.0 / all;
-            for b in 0..n {
-                for l in 0..TOPIC_LANES {
-                    theta[b][l] = gained[b][l] * over;
-                }
+            for z in 0..n {
+                theta[z] = (alpha[z] + theta[z] * gained[z]) * over;
             }
         }
     }
@@ -211,17 +207,7 @@ impl Kernel for Dot<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic>(self) -> f32 {
-        let ((a, a_rest), (b, b_rest)) = (self.a.as_chunks::<32>(), self.b.as_chunks::<32>());
-        let mut sums = [0.0f32; 32];
-        for (x, y) in a.iter().zip(b) {
-            for l in 0..32 {
-                sums[l] += x[l] * y[l];
-            }
-        }
-        for l in 0..a_rest.len().min(b_rest.len()) {
-            sums[l] += a_rest[l] * b_rest[l];
-        }
-        sums.iter().sum()
+        dot(self.a, self.b)
     }
 }
 
@@ -266,12 +252,12 @@ mod tests {
     fn both_instruction_sets_give_the_same_bits() {
         let words = [(3, 1.0), (9, 4.0), (3, 1.0), (0, 250.0)];
         let (mut fast, mut plain) = (small(), small());
-        let (mut out_fast, mut out_plain) = (Vec::new(), Vec::new());
+        let (mut out_fast, mut out_plain) = (WordWork::default(), WordWork::default());
         let (topics, weights) = view(&mut fast);
-        learn_words(topics, &words, weights, &mut out_fast);
+        learn_words(topics, &words, weights, true, &mut out_fast);
         let (topics, weights) = view(&mut plain);
-        portable::learn_words(topics, &words, weights, &mut out_plain);
-        assert_eq!(out_fast, out_plain);
+        portable::learn_words(topics, &words, weights, true, &mut out_plain);
+        assert_eq!(out_fast.worth, out_plain.worth);
         assert_eq!((fast.rows, fast.scale, &fast.weights), (plain.rows, plain.scale, &plain.weights));
         assert_eq!(fast.precision, plain.precision);
         let start = small();
@@ -290,13 +276,13 @@ mod tests {
     fn a_word_does_what_the_equations_say() {
         let (before, mut after) = (small(), small());
         let (word, repeats) = (4, 3.0f64);
-        let mut out = Vec::new();
+        let mut work = WordWork::default();
         let (topics, weights) = view(&mut after);
-        learn_words(topics, &[(word, repeats as f32)], weights, &mut out);
+        learn_words(topics, &[(word, repeats as f32)], weights, false, &mut work);
         let phi = |s: &Small, w: usize, z: usize| f64::from(s.rows[w * 32 + z]) * f64::from(s.scale[z]);
         let q: Vec<f64> = (0..32).map(|z| f64::from(before.weights[z]) * phi(&before, word as usize, z)).collect();
         let total: f64 = q.iter().sum();
-        assert!((f64::from(out[0].word) / total - 1.0).abs() < 1e-6);
+        assert!((f64::from(work.worth[0].word) / total - 1.0).abs() < 1e-6);
         for z in 0..32 {
             let (p, s) = (q[z] / total, f64::from(before.precision[z]));
             let r = repeats * p / (s + 1.0 + (repeats - 1.0) * p);

@@ -1,7 +1,7 @@
 //! The snapshot: topics that say the same as one, without those too light to show.
 
-use super::MmHdp;
 use super::master::Master;
+use super::{MmHdp, TopicSettings};
 use crate::num;
 use crate::structure::{ComponentId, Topic, TopicHistory};
 use std::borrow::Cow;
@@ -60,7 +60,7 @@ impl MmHdp {
     /// The topics to show, and where each topic of the master went.
     fn snapshot(&self, master: &Master) -> (Vec<Topic>, Vec<Option<usize>>) {
         let total: f64 = master.words[..master.k].iter().sum();
-        let mut groups = group(master, self.settings.merge_above);
+        let mut groups = group(master, &self.settings);
         groups.retain(|one| one.words > 0.0 && one.words >= self.settings.show_above * total);
         groups.sort_by(|a, b| b.words.total_cmp(&a.words).then(a.members[0].cmp(&b.members[0])));
         let mut place = vec![None; master.k];
@@ -97,7 +97,7 @@ impl MmHdp {
 
 impl Master {
     /// Weights of the topics in a document of which nothing is known.
-    pub fn alpha(&self, settings: &super::TopicSettings) -> Vec<f64> {
+    pub fn alpha(&self, settings: &TopicSettings) -> Vec<f64> {
         let counts = &self.documents[..self.k];
         let total: f64 = counts.iter().sum();
         counts.iter().map(|c| settings.a0 * (c / total).max(1e-9)).collect()
@@ -137,51 +137,71 @@ impl Group {
     }
 }
 
-/// Joins the two groups that overlap most until none overlap by more than `above`.
-fn group(master: &Master, above: f64) -> Vec<Group> {
+/// Joins the two groups that overlap most until none overlap by more than the settings allow.
+fn group(master: &Master, settings: &TopicSettings) -> Vec<Group> {
     let single = |z: usize| {
-        let mut roots = master.distribution(z, master.n_rows());
+        let mut roots = learnt_words(master, settings, z);
         roots.iter_mut().for_each(|p| *p = p.sqrt());
         Group { members: vec![z], words: master.words[z], roots }
     };
     let mut groups: Vec<Group> = (0..master.k).map(single).collect();
-    let mut best: Vec<(f32, usize)> = (0..groups.len()).map(|i| closest(&groups, i)).collect();
-    while let Some(first) = (0..groups.len()).max_by(|a, b| best[*a].0.total_cmp(&best[*b].0).then(b.cmp(a))) {
-        let (overlap, second) = best[first];
-        if f64::from(overlap) <= above {
+    // Row i has the overlaps of group i with those before it.
+    let mut overlaps: Vec<Vec<f32>> = (0..groups.len()).map(|i| overlaps_with(&groups[..i], &groups[i])).collect();
+    while let Some((overlap, keep, go)) = closest_pair(&overlaps) {
+        if f64::from(overlap) <= settings.merge_above {
             break;
         }
-        let (keep, go) = (first.min(second), first.max(second));
+        // The last group takes the place of the one that goes.
+        let last = groups.len() - 1;
         let gone = groups.swap_remove(go);
-        best.swap_remove(go);
-        join(&mut groups[keep], gone);
-        let moved = groups.len();
-        // Whoever was closest to one of the two, or to the one that took its place, looks again.
-        for i in 0..groups.len() {
-            let was = best[i].1;
-            if i == keep || was == keep || was == go {
-                best[i] = closest(&groups, i);
-            } else {
-                if was == moved {
-                    best[i].1 = go;
-                }
-                let overlap = num::dot_f32(&groups[i].roots, &groups[keep].roots);
-                if overlap > best[i].0 {
-                    best[i] = (overlap, keep);
-                }
+        let from_last = overlaps.pop().unwrap_or_default();
+        if go < last {
+            overlaps[go].copy_from_slice(&from_last[..go]);
+            for i in go + 1..last {
+                overlaps[i][go] = from_last[i];
             }
+        }
+        join(&mut groups[keep], gone);
+        overlaps[keep] = overlaps_with(&groups[..keep], &groups[keep]);
+        for i in keep + 1..last {
+            overlaps[i][keep] = num::dot_f32(&groups[i].roots, &groups[keep].roots);
         }
     }
     groups
 }
 
-/// The group that overlaps most with this one.
-fn closest(groups: &[Group], i: usize) -> (f32, usize) {
-    let others = (0..groups.len()).filter(|j| *j != i);
-    others.fold((-1.0, i), |best, j| {
-        let overlap = num::dot_f32(&groups[i].roots, &groups[j].roots);
-        if overlap > best.0 { (overlap, j) } else { best }
-    })
+/// The words that a topic learnt: its distribution without what is left of its prior, which all topics share and which
+/// would make young ones look alike.
+fn learnt_words(master: &Master, settings: &TopicSettings, z: usize) -> Vec<f32> {
+    let even = master.unseen[z] * master.scale[z];
+    let prior_left = f64::from(even) * master.prior_words / (1.0 - settings.common);
+    let per_met = prior_left * settings.common / master.frequency.iter().sum::<f64>().max(1.0);
+    let mut words = master.distribution(z, master.n_rows());
+    for (p, frequency) in words.iter_mut().zip(&master.frequency) {
+        *p = (*p - even - (per_met * frequency) as f32).max(0.0);
+    }
+    let total: f32 = words.iter().sum();
+    if total > 0.0 {
+        words.iter_mut().for_each(|p| *p /= total);
+    }
+    words
+}
+
+fn overlaps_with(others: &[Group], group: &Group) -> Vec<f32> {
+    others.iter().map(|other| num::dot_f32(&other.roots, &group.roots)).collect()
+}
+
+/// The largest overlap, and the places of the two groups, the smaller first.
+fn closest_pair(overlaps: &[Vec<f32>]) -> Option<(f32, usize, usize)> {
+    let mut best: Option<(f32, usize, usize)> = None;
+    for (j, row) in overlaps.iter().enumerate() {
+        for (i, overlap) in row.iter().enumerate() {
+            if best.is_none_or(|(most, _, _)| *overlap > most) {
+                best = Some((*overlap, i, j));
+            }
+        }
+    }
+    best
 }
 
 fn join(keep: &mut Group, gone: Group) {

@@ -1,7 +1,7 @@
 //! The master model: topics as rows of word probabilities, and how a document moves them.
 
 use super::settings::TopicSettings;
-use crate::num::{self, TOPIC_LANES, TopicRows, WordWeight};
+use crate::num::{self, TOPIC_LANES, TopicRows, WordWork};
 use crate::structure::ComponentId;
 use serde::{Deserialize, Serialize};
 
@@ -15,11 +15,15 @@ const LEAST_SCALE: f32 = 1e-6;
 const LEAST_ENTRY: f32 = 1e-15;
 
 /// Words between two looks at the scales: even if all went to one topic, its scale stays within `f32`.
-const SCALE_LOOK: usize = 256;
+const SCALE_LOOK: f32 = 256.0;
 
 /// Steps that the repeats of one word in one document are spread over, at most: a word said a million times costs no more
 /// than a word said this often.
 const MOST_STEPS: u32 = 256;
+
+/// Repeats learnt in one step, at most, over the precision of a new topic: a step never leaves less of a topic than `f32`
+/// can tell. What is said more often than these steps allow is learnt as if said that often.
+const LARGEST_STEP: f64 = 64.0;
 
 /// Documents between two corrections of the columns' sums, which rounding moves: `f32` cannot tell 1 − r from 1 when r is
 /// small, but adds r to the word all the same.
@@ -38,6 +42,8 @@ pub(super) struct Master {
     pub k: usize,
     pub stride: usize,
     pub rows: Vec<f32>,
+    /// How often each word has occurred.
+    pub frequency: Vec<f64>,
     pub scale: Vec<f32>,
     pub precision: Vec<f32>,
     /// The entry of a word never seen.
@@ -60,7 +66,7 @@ pub(super) struct Scratch {
     prior: Vec<f32>,
     weights: Vec<f32>,
     gains: Vec<f64>,
-    worth: Vec<WordWeight>,
+    work: WordWork,
 }
 
 /// What a document was worth before it was learnt.
@@ -80,6 +86,7 @@ impl Master {
             k: 0,
             stride,
             rows: Vec::new(),
+            frequency: Vec::new(),
             scale: vec![1.0; stride],
             precision: vec![settings.s0 as f32; stride],
             unseen: vec![0.0; stride],
@@ -115,8 +122,13 @@ impl Master {
         if z >= settings.max_topics {
             return;
         }
-        let even = (1.0 / self.prior_words) as f32;
-        self.rows.iter_mut().skip(z).step_by(self.stride).for_each(|entry| *entry = even);
+        let n_met: f64 = self.frequency.iter().sum();
+        let common = if n_met > 0.0 { settings.common } else { 0.0 };
+        let even = ((1.0 - common) / self.prior_words) as f32;
+        let per_met = common / n_met.max(1.0);
+        for (row, frequency) in self.rows.chunks_exact_mut(self.stride).zip(&self.frequency) {
+            row[z] = even + (per_met * frequency) as f32;
+        }
         self.unseen[z] = even;
         self.scale[z] = 1.0;
         self.precision[z] = settings.s0 as f32;
@@ -129,6 +141,7 @@ impl Master {
         for _ in self.n_rows()..n_words {
             self.rows.extend_from_slice(&self.unseen);
         }
+        self.frequency.resize(self.n_rows(), 0.0);
     }
 
     /// Weights of the slots in a document of which nothing is known.
@@ -154,13 +167,20 @@ impl Master {
         if let Some(last) = words.last() {
             self.grow(*last as usize + 1);
         }
-        spread(words, counts, &mut scratch.tokens);
+        for (word, count) in words.iter().zip(counts) {
+            self.frequency[*word as usize] += f64::from(*count);
+        }
+        spread(words, counts, settings.s0, &mut scratch.tokens);
         rng.shuffle(&mut scratch.tokens);
         let n_slots = self.n_slots(settings);
         self.prior(settings, &mut scratch.prior);
         scratch.weights.clone_from(&scratch.prior);
-        scratch.worth.clear();
-        for some in scratch.tokens.chunks(SCALE_LOOK) {
+        scratch.work.worth.clear();
+        let more_words = self.n_rows() as f64 > self.prior_words;
+        let mut left = scratch.tokens.as_slice();
+        while !left.is_empty() {
+            let some = &left[..until_look(left)];
+            left = &left[some.len()..];
             let topics = TopicRows {
                 rows: &mut self.rows,
                 stride: self.stride,
@@ -168,7 +188,7 @@ impl Master {
                 precision: &mut self.precision,
                 unseen: &self.unseen,
             };
-            num::learn_words(topics, some, &mut scratch.weights, &mut scratch.worth);
+            num::learn_words(topics, some, &mut scratch.weights, more_words, &mut scratch.work);
             for z in (0..n_slots).filter(|z| self.scale[*z] < LEAST_SCALE).collect::<Vec<_>>() {
                 self.multiply_out(z);
             }
@@ -190,7 +210,7 @@ impl Master {
         let excess = (self.n_rows() as f64 - self.prior_words).max(0.0);
         let mut total: f64 = scratch.prior.iter().map(|weight| f64::from(*weight)).sum();
         let mut worth = DocumentWorth::default();
-        for ((_, repeats), weight) in scratch.tokens.iter().zip(&scratch.worth) {
+        for ((_, repeats), weight) in scratch.tokens.iter().zip(&scratch.work.worth) {
             let repeats = f64::from(*repeats);
             let p = f64::from(weight.word) / (total + excess * f64::from(weight.unseen));
             worth.log_probability += repeats * p.ln();
@@ -248,6 +268,7 @@ impl Master {
         if word as usize >= self.n_rows() {
             return;
         }
+        self.frequency[word as usize] = 0.0;
         for z in 0..self.n_slots(settings) {
             let at = word as usize * self.stride + z;
             let gone = (self.rows[at] - self.unseen[z]) * self.scale[z];
@@ -278,13 +299,25 @@ impl Master {
 }
 
 /// The words of a document one by one, each repeat by itself unless there are very many of them.
-fn spread(words: &[u32], counts: &[u32], into: &mut Vec<(u32, f32)>) {
+fn spread(words: &[u32], counts: &[u32], s0: f64, into: &mut Vec<(u32, f32)>) {
     into.clear();
+    let most = (f64::from(MOST_STEPS) * LARGEST_STEP * s0) as u32;
     for (word, count) in words.iter().zip(counts) {
-        let steps = (*count).min(MOST_STEPS);
+        let count = (*count).min(most);
+        let steps = count.min(MOST_STEPS);
         // Sizes that differ by one at most.
         into.extend((0..steps).map(|i| (*word, ((count - i - 1) / steps + 1) as f32)));
     }
+}
+
+/// How many of these words to learn before the scales are looked at: at least one.
+fn until_look(words: &[(u32, f32)]) -> usize {
+    let mut sum = 0.0;
+    let within = |(_, repeats): &&(u32, f32)| {
+        sum += repeats;
+        sum <= SCALE_LOOK
+    };
+    words.iter().take_while(within).count().max(1)
 }
 
 #[cfg(test)]
@@ -295,11 +328,13 @@ mod tests {
     fn repeats_are_spread_evenly_and_none_is_lost() {
         let mut tokens = Vec::new();
         for count in [1, 2, 255, 256, 257, 1000, 1_000_000] {
-            spread(&[5], &[count], &mut tokens);
+            spread(&[5], &[count], 100.0, &mut tokens);
             assert_eq!(tokens.iter().map(|(_, n)| f64::from(*n)).sum::<f64>(), f64::from(count));
             assert_eq!(tokens.len(), count.min(MOST_STEPS) as usize);
             let sizes = tokens.iter().map(|(_, n)| *n);
             assert!(sizes.clone().fold(0.0, f32::max) - sizes.fold(f32::MAX, f32::min) <= 1.0);
         }
+        spread(&[5], &[u32::MAX], 2.0, &mut tokens);
+        assert!(tokens.len() == 256 && tokens.iter().all(|(_, n)| *n == 128.0));
     }
 }

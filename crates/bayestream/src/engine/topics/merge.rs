@@ -47,6 +47,7 @@ impl MmHdp {
         let (twins, row) = (twins(&ours, theirs, self.settings.merge_above), self.n_seen);
         let n_words = ours.n_rows().max(theirs.n_rows());
         ours.grow(n_words);
+        ours.frequency.iter_mut().zip(&theirs.frequency).for_each(|(n, more)| *n += more);
         let slots = ours.k + theirs.k + 1;
         ours.widen(slots, &self.settings);
         let mut names = BTreeMap::new();

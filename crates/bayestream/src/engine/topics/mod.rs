@@ -31,6 +31,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+pub use export::AllTopics;
 pub use settings::{HELD, RECYCLE_EVERY, TopicSettings};
 
 use super::parts::ScoreTrack;
@@ -132,12 +133,18 @@ impl MmHdp {
     }
 }
 
-/// Twice as many words as these documents have.
+/// How many words there are, those not met included, by how many of those met occur in one document only and in two
+/// (Chao's estimate from incidence).
 fn prior_words(documents: &Documents<'_>) -> f64 {
     let mut words: Vec<u32> = documents.iter().flat_map(|(words, _)| words.iter().copied()).collect();
     words.sort_unstable();
-    words.dedup();
-    2.0 * words.len().max(1) as f64
+    let (mut met, mut once, mut twice) = (0.0, 0.0, 0.0);
+    for run in words.chunk_by(|a, b| a == b) {
+        met += 1.0;
+        once += f64::from(u8::from(run.len() == 1));
+        twice += f64::from(u8::from(run.len() == 2));
+    }
+    (met + once * (once - 1.0).max(0.0) / (2.0 * (twice + 1.0))).max(2.0)
 }
 
 impl DocumentLearner for MmHdp {

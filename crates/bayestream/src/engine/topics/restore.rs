@@ -47,6 +47,10 @@ impl Master {
         if !self.rows.len().is_multiple_of(stride) || self.n_rows() > n_words {
             return Err(format!("rows for {} words of {n_words}", self.rows.len() / stride));
         }
+        let count = |x: &f64| x.is_finite() && (-1.0..=1e18).contains(x);
+        if self.frequency.len() != self.n_rows() || !self.frequency.iter().all(|n| count(n) && *n >= 0.0) {
+            return Err("words do not agree with their frequencies".into());
+        }
         let mut ids: Vec<ComponentId> = self.ids.clone();
         ids.sort_unstable();
         if ids.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -69,7 +73,6 @@ impl Master {
         {
             return Err("a word is impossible in a topic".into());
         }
-        let count = |x: &f64| x.is_finite() && (-1.0..=1e18).contains(x);
         if ![&self.documents, &self.words, &self.untold].iter().all(|slots| slots.iter().all(count)) {
             return Err("a topic's counts are out of range".into());
         }

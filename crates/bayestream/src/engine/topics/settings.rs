@@ -15,9 +15,11 @@ pub struct TopicSettings {
     pub a_new: f64,
     /// Dirichlet precision of a new topic: how many words it takes to move it.
     pub s0: f64,
-    /// Words that a new topic thinks there are, each as likely as any other: few make many narrow topics. By the first
-    /// documents if not given.
+    /// Words that a new topic thinks there are: few make many narrow topics. By the first documents if not given.
     pub prior_words: Option<f64>,
+    /// How far a new topic expects words as often as the whole stream has them; for the rest each word is as likely as any
+    /// other. With 0 topics compete for the words that all of them use, and fewer of many topics are told apart.
+    pub common: f64,
     /// Words that the open topic must explain to become a topic.
     pub birth: f64,
     /// Topics given up for new ones, every [`RECYCLE_EVERY`] documents, when all are in use.
@@ -47,6 +49,7 @@ impl Default for TopicSettings {
             a_new: 0.5,
             s0: 100.0,
             prior_words: None,
+            common: 0.4,
             birth: 5.0,
             recycle: 2,
             protect: 1000,
@@ -78,6 +81,9 @@ impl TopicSettings {
         }
         if let Some(memory) = self.memory.filter(|memory| !(positive(*memory) && *memory >= self.s0)) {
             return Some(format!("memory is {memory}, must be at least s0, which is {}", self.s0));
+        }
+        if !(0.0..=0.99).contains(&self.common) {
+            return Some(format!("common is {}, must be from 0 to 0.99", self.common));
         }
         for (name, value) in [("merge_above", self.merge_above), ("show_above", self.show_above)] {
             if !share(value) {
