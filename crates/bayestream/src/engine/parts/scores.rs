@@ -31,6 +31,16 @@ impl ScoreTrack {
         }
     }
 
+    /// Takes the log-probability of a document of so many words: scores are then per word.
+    pub fn push_words(&mut self, log_probability: f64, n_words: u64) {
+        if n_words == 0 || !log_probability.is_finite() {
+            return;
+        }
+        self.push(log_probability / n_words as f64);
+        self.sum += log_probability - log_probability / n_words as f64;
+        self.n += n_words - 1;
+    }
+
     /// What to report.
     pub fn report(&self) -> LogScore {
         let mut recent = self.recent.clone();
