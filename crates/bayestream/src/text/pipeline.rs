@@ -98,7 +98,7 @@ impl TextPipeline {
         Ok(TextPipeline { settings, vocabulary, tokenizer })
     }
 
-    /// A pipeline with a given list of words, which stays as it is: `vocabulary`, `max_words` and `min_count` say nothing
+    /// A pipeline with a given list of words, which stays as it is: `vocabulary`, `max-words` and `min-count` say nothing
     /// then. Terms of [`RawDocument::Counts`] are places in the list, and keep these numbers.
     pub fn with_words(settings: TextSettings, words: Vec<String>) -> Result<TextPipeline, TextError> {
         let tokenizer = Tokenizer::new(&settings)?;

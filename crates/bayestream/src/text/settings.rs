@@ -89,7 +89,7 @@ static TABLE: [TextSetting; 10] = [
         set: |s, value| Language::for_setting("stop", value).ok().map(|value| s.stop = value),
     },
     TextSetting {
-        name: "stop_words",
+        name: "stop-words",
         takes: "words with commas between them",
         help: "further words to leave out",
         get: |s| s.stop_words.join(","),
@@ -107,14 +107,14 @@ static TABLE: [TextSetting; 10] = [
         set: |s, value| Language::for_setting("stem", value).ok().map(|value| s.stem = value),
     },
     TextSetting {
-        name: "min_length",
+        name: "min-length",
         takes: "a whole number from 1 to 1000",
         help: "letters that a word has at least",
         get: |s| s.min_length.to_string(),
         set: |s, value| within(value, 1, LARGEST_LENGTH).map(|value| s.min_length = value),
     },
     TextSetting {
-        name: "max_length",
+        name: "max-length",
         takes: "a whole number from 1 to 1000",
         help: "letters that a word has at most",
         get: |s| s.max_length.to_string(),
@@ -128,7 +128,7 @@ static TABLE: [TextSetting; 10] = [
         set: |s, value| value.parse().ok().map(|value| s.numbers = value),
     },
     TextSetting {
-        name: "min_count",
+        name: "min-count",
         takes: "a whole number from 1 to 1000000",
         help: "how often a word must have been seen to enter the model; earlier occurrences are dropped",
         get: |s| s.min_count.to_string(),
@@ -152,7 +152,7 @@ static TABLE: [TextSetting; 10] = [
         },
     },
     TextSetting {
-        name: "max_words",
+        name: "max-words",
         takes: "a whole number from 1 to 67108864",
         help: "words in the vocabulary at most, or the numbers that words are hashed to",
         get: |s| s.max_words.to_string(),
@@ -197,15 +197,15 @@ impl TextSettings {
     pub fn check(&self) -> Result<(), TextError> {
         for setting in &TABLE {
             // Words with commas in them, given by a program, are fine words.
-            if setting.name != "stop_words" {
+            if setting.name != "stop-words" {
                 self.clone().set(setting.name, &(setting.get)(self))?;
             }
         }
         if self.min_length > self.max_length {
             return Err(TextError::BadValue {
-                name: "min_length",
+                name: "min-length",
                 value: self.min_length.to_string(),
-                expected: "a number that is not larger than max_length",
+                expected: "a number that is not larger than max-length",
             });
         }
         Ok(())
@@ -222,14 +222,14 @@ mod tests {
         let values = [
             ("lowercase", "false"),
             ("stop", "german"),
-            ("stop_words", "foo,bar"),
+            ("stop-words", "foo,bar"),
             ("stem", "french"),
-            ("min_length", "3"),
-            ("max_length", "29"),
+            ("min-length", "3"),
+            ("max-length", "29"),
             ("numbers", "true"),
-            ("min_count", "5"),
+            ("min-count", "5"),
             ("vocabulary", "hash"),
-            ("max_words", "4096"),
+            ("max-words", "4096"),
         ];
         assert_eq!(values.len(), TextSetting::all().len());
         for (name, value) in values {
@@ -248,10 +248,10 @@ mod tests {
     fn what_a_setting_does_not_take_is_refused_and_changes_nothing() {
         let mut settings = TextSettings::default();
         let cases = [
-            ("min_count", "0", "setting min_count=0: expected a whole number from 1 to 1000000"),
-            ("max_words", "99999999999999999999", "expected a whole number from 1 to 67108864"),
+            ("min-count", "0", "setting min-count=0: expected a whole number from 1 to 1000000"),
+            ("max-words", "99999999999999999999", "expected a whole number from 1 to 67108864"),
             ("vocabulary", "fixed", "setting vocabulary=fixed: expected grow or hash"),
-            ("min_lenght", "3", "text has no setting `min_lenght`; did you mean `min_length`?"),
+            ("min-lenght", "3", "text has no setting `min-lenght`; did you mean `min-length`?"),
             ("stem", "klingon", "there is no stemmer for `klingon`"),
         ];
         for (name, value, message) in cases {

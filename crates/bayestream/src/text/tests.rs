@@ -30,7 +30,7 @@ fn names(pipeline: &TextPipeline, buffer: &DocumentBuffer, document: usize) -> V
 
 #[test]
 fn every_word_is_accounted_for() {
-    let mut pipeline = pipeline(&[("stop", "english"), ("min_count", "2")]);
+    let mut pipeline = pipeline(&[("stop", "english"), ("min-count", "2")]);
     let mut buffer = DocumentBuffer::new();
     let documents = [text("The cat saw a cat 7 times"), text(""), tokens("cat dog the dog dog")];
     let encoded = pipeline.encode(&documents, &mut buffer).unwrap();
@@ -55,7 +55,7 @@ fn a_word_repeated_a_million_times() {
 
 #[test]
 fn more_words_than_the_bound() {
-    let mut pipeline = pipeline(&[("max_words", "16")]);
+    let mut pipeline = pipeline(&[("max-words", "16")]);
     let mut buffer = DocumentBuffer::new();
     let all: Vec<String> = (0..26u8).map(|letter| format!("x{}", char::from(b'a' + letter))).collect();
     let encoded = pipeline.encode(&[text(&all.join(" "))], &mut buffer).unwrap();
@@ -109,7 +109,7 @@ fn a_failed_batch_changes_nothing() {
 
 #[test]
 fn a_loaded_pipeline_needs_no_settings() {
-    let mut trained = pipeline(&[("stop", "english"), ("stem", "english"), ("max_words", "50")]);
+    let mut trained = pipeline(&[("stop", "english"), ("stem", "english"), ("max-words", "50")]);
     let mut buffer = DocumentBuffer::new();
     trained.encode(&[text("The cats are running")], &mut buffer).unwrap();
     let bytes = postcard::to_stdvec(&trained).unwrap();

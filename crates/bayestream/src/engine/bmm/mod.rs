@@ -16,7 +16,9 @@ mod mixing;
 mod poisson;
 mod rows;
 mod settings;
+mod words;
 
 pub use mixing::{Mixing, MixingWork, Rule, ThetaMoments};
 pub use rows::{KnownVariance, MomentMatcher, Part, WishartPart};
 pub use settings::BmmSettings;
+pub use words::{BatchSettings, LdaBmm, NaiveBayesBatch, NaiveBayesBmm, WordTopics};

@@ -15,10 +15,13 @@ impl MmHdp {
         }
         if let (Some(ours), Some(theirs)) = (&mut copy.master, &self.master) {
             ours.rows = theirs.unseen.repeat(n_words);
-            for (row, number) in theirs.rows.chunks_exact(theirs.stride).zip(numbers) {
+            ours.frequency = vec![0.0; n_words];
+            let known = theirs.rows.chunks_exact(theirs.stride).zip(&theirs.frequency).zip(numbers);
+            for ((row, frequency), number) in known {
                 if let Some(number) = number {
                     let at = *number as usize * theirs.stride;
                     ours.rows[at..at + theirs.stride].copy_from_slice(row);
+                    ours.frequency[*number as usize] = *frequency;
                 }
             }
         }

@@ -41,6 +41,13 @@ impl DocumentModel {
 
 impl Body {
     fn fits(&self, config: &DocumentConfig) -> bool {
-        matches!((self, config.kind), (Body::TopicsMmHdp(_), DocumentKind::TopicsMmHdp))
+        matches!(
+            (self, config.kind),
+            (Body::TopicsMmHdp(_), DocumentKind::TopicsMmHdp)
+                | (Body::NaiveBayesBmm(_), DocumentKind::NaiveBayesBmm)
+                | (Body::LdaBmm(_), DocumentKind::LdaBmm)
+                | (Body::NaiveBayesEm(_), DocumentKind::NaiveBayesEm)
+                | (Body::NaiveBayesVbDp(_), DocumentKind::NaiveBayesVbDp)
+        )
     }
 }

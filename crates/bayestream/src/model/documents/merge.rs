@@ -35,9 +35,15 @@ impl DocumentModel {
                     .zip(&numbers)
                     .filter_map(|(model, numbers)| match &model.body {
                         Body::TopicsMmHdp(learner) => Some(learner.renumbered(numbers, n_words)),
+                        _ => None,
                     })
                     .collect();
                 Body::TopicsMmHdp(Box::new(MmHdp::merged(parts.iter(), config.shard)))
+            }
+            Body::NaiveBayesBmm(_) | Body::LdaBmm(_) | Body::NaiveBayesEm(_) | Body::NaiveBayesVbDp(_) => {
+                return Err(MergeError::Unsupported {
+                    reason: format!("{} is for comparison and cannot be merged; fit topics/mm-hdp instead", config.kind),
+                });
             }
         };
         Ok(DocumentModel { config, pipeline, body, buffer: DocumentBuffer::new() })

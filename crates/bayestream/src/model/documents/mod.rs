@@ -12,6 +12,7 @@ pub use snapshot::{TopWord, TopicSnapshot};
 
 use super::ConfigError;
 use crate::data::{DocumentBuffer, Documents};
+use crate::engine::bmm::{LdaBmm, NaiveBayesBatch, NaiveBayesBmm};
 use crate::engine::topics::MmHdp;
 use crate::engine::{DocumentLearner, StepReport};
 use crate::structure::{DocumentScores, EventLog, LogScore};
@@ -54,6 +55,10 @@ pub struct DocumentModel {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Body {
     TopicsMmHdp(Box<MmHdp>),
+    NaiveBayesBmm(Box<NaiveBayesBmm>),
+    LdaBmm(Box<LdaBmm>),
+    NaiveBayesEm(Box<NaiveBayesBatch>),
+    NaiveBayesVbDp(Box<NaiveBayesBatch>),
 }
 
 /// What an update did with text and model.
@@ -69,12 +74,18 @@ impl Body {
     fn learner(&self) -> &dyn DocumentLearner {
         match self {
             Body::TopicsMmHdp(learner) => learner.as_ref(),
+            Body::NaiveBayesBmm(learner) => learner.as_ref(),
+            Body::LdaBmm(learner) => learner.as_ref(),
+            Body::NaiveBayesEm(learner) | Body::NaiveBayesVbDp(learner) => learner.as_ref(),
         }
     }
 
     fn learner_mut(&mut self) -> &mut dyn DocumentLearner {
         match self {
             Body::TopicsMmHdp(learner) => learner.as_mut(),
+            Body::NaiveBayesBmm(learner) => learner.as_mut(),
+            Body::LdaBmm(learner) => learner.as_mut(),
+            Body::NaiveBayesEm(learner) | Body::NaiveBayesVbDp(learner) => learner.as_mut(),
         }
     }
 }
@@ -99,7 +110,16 @@ impl DocumentModel {
         let (seed, shard, settings) = (config.seed, config.shard, &config.settings);
         let body = match config.kind {
             DocumentKind::TopicsMmHdp => Body::TopicsMmHdp(Box::new(MmHdp::new(&settings.topics, seed, shard))),
-            _ => todo!(),
+            DocumentKind::NaiveBayesBmm => {
+                Body::NaiveBayesBmm(Box::new(NaiveBayesBmm::new(&settings.moments, seed, shard)))
+            }
+            DocumentKind::LdaBmm => Body::LdaBmm(Box::new(LdaBmm::new(&settings.moments, seed, shard))),
+            DocumentKind::NaiveBayesEm => {
+                Body::NaiveBayesEm(Box::new(NaiveBayesBatch::em(&settings.batch, seed, shard)))
+            }
+            DocumentKind::NaiveBayesVbDp => {
+                Body::NaiveBayesVbDp(Box::new(NaiveBayesBatch::vb_dp(&settings.batch, seed, shard)))
+            }
         };
         Ok(DocumentModel { config, pipeline, body, buffer: DocumentBuffer::new() })
     }

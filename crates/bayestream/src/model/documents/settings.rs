@@ -1,7 +1,7 @@
 //! All that can be set of a model of documents: its topics, and its way from text to words.
 
 use super::DocumentKind;
-use crate::engine::bmm::BmmSettings;
+use crate::engine::bmm::{BatchSettings, BmmSettings};
 use crate::engine::topics::TopicSettings;
 use crate::model::parse::{positive, put, put_option, put_word, word};
 use crate::model::settings::VARIANTS;
@@ -16,20 +16,22 @@ pub struct DocumentSettings {
     pub text: TextSettings,
     /// Topics of a hierarchical Dirichlet process.
     pub topics: TopicSettings,
-    /// Moment matching, and its batch rivals.
+    /// Moment matching.
     pub moments: BmmSettings,
+    /// The batch rivals of moment matching.
+    pub batch: BatchSettings,
 }
 
 fn hdp(kind: DocumentKind) -> bool {
     kind == DocumentKind::TopicsMmHdp
 }
 
-fn counts_words(kind: DocumentKind) -> bool {
-    !hdp(kind)
+fn batch(kind: DocumentKind) -> bool {
+    !kind.info().streaming
 }
 
 /// The settings beside those of text, which every kind of documents has ([`TextSetting::all`]).
-pub const DOCUMENT_SETTINGS: [SettingInfo<DocumentSettings, DocumentKind>; 18] = [
+pub const DOCUMENT_SETTINGS: [SettingInfo<DocumentSettings, DocumentKind>; 24] = [
     SettingInfo {
         name: "max-topics",
         takes: "a number from 1 to 10000",
@@ -161,8 +163,8 @@ pub const DOCUMENT_SETTINGS: [SettingInfo<DocumentSettings, DocumentKind>; 18] =
     SettingInfo {
         name: "components",
         takes: "a number from 1 to 10000",
-        help: "topics at most; with naive-bayes/em their number",
-        of: counts_words,
+        help: "topics held while learning, at most",
+        of: DocumentKind::is_moment_matching,
         get: |s| s.moments.max_components.to_string(),
         set: |s, t| put(&mut s.moments.max_components, t, |v| (1..=10_000).contains(v)),
     },
@@ -170,9 +172,57 @@ pub const DOCUMENT_SETTINGS: [SettingInfo<DocumentSettings, DocumentKind>; 18] =
         name: "beta0",
         takes: "a number larger than 0, or auto",
         help: "Dirichlet parameter of every word in a topic without words (auto: the kind's own)",
-        of: counts_words,
+        of: DocumentKind::is_moment_matching,
         get: |s| s.moments.beta0.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.moments.beta0, t, "auto", positive),
+    },
+    SettingInfo {
+        name: "memory",
+        takes: "a number of documents of at least 10, or none",
+        help: "documents remembered; none never forgets",
+        of: DocumentKind::is_moment_matching,
+        get: |s| s.moments.memory.map_or("none".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.moments.memory, t, "none", |v| *v >= 10.0 && v.is_finite()),
+    },
+    SettingInfo {
+        name: "topics",
+        takes: "a number from 1 to 10000",
+        help: "number of topics; naive-bayes/vb-dp: at most",
+        of: batch,
+        get: |s| s.batch.n_topics.to_string(),
+        set: |s, t| put(&mut s.batch.n_topics, t, |v| (1..=10_000).contains(v)),
+    },
+    SettingInfo {
+        name: "smoothing",
+        takes: "a number larger than 0",
+        help: "added to every word of every topic",
+        of: batch,
+        get: |s| s.batch.smoothing.to_string(),
+        set: |s, t| put(&mut s.batch.smoothing, t, positive),
+    },
+    SettingInfo {
+        name: "iterations",
+        takes: "a number from 1 to 100000",
+        help: "rounds over all documents, at most",
+        of: batch,
+        get: |s| s.batch.iterations.to_string(),
+        set: |s, t| put(&mut s.batch.iterations, t, |v| (1..=100_000).contains(v)),
+    },
+    SettingInfo {
+        name: "alpha",
+        takes: "a number larger than 0",
+        help: "concentration of the Dirichlet process",
+        of: |k| k == DocumentKind::NaiveBayesVbDp,
+        get: |s| s.batch.alpha.to_string(),
+        set: |s, t| put(&mut s.batch.alpha, t, positive),
+    },
+    SettingInfo {
+        name: "common",
+        takes: "a share from 0 to 1",
+        help: "how far a new topic expects words as often as the whole stream has them",
+        of: hdp,
+        get: |s| s.topics.common.to_string(),
+        set: |s, t| put(&mut s.topics.common, t, |v| (0.0..=1.0).contains(v)),
     },
 ];
 
@@ -180,7 +230,11 @@ impl DocumentSettings {
     /// The defaults of a kind.
     pub fn of(kind: DocumentKind) -> DocumentSettings {
         let moments = if kind == DocumentKind::LdaBmm { BmmSettings::for_lda() } else { BmmSettings::default() };
-        DocumentSettings { text: TextSettings::default(), topics: TopicSettings::default(), moments }
+        let batch = match kind {
+            DocumentKind::NaiveBayesVbDp => BatchSettings::for_dirichlet_process(),
+            _ => BatchSettings::default(),
+        };
+        DocumentSettings { text: TextSettings::default(), topics: TopicSettings::default(), moments, batch }
     }
 
     /// Sets one setting by name.

@@ -1,9 +1,9 @@
 //! A vocabulary that takes up words while they stream by, within a bound.
 //!
-//! **Who enters.** A word enters when it has been seen `min_count` times; the occurrences before that are dropped. Words
-//! that wait are counted in a table of at most `max_words` words. When that is full all its counts are lowered by one and
+//! **Who enters.** A word enters when it has been seen `min-count` times; the occurrences before that are dropped. Words
+//! that wait are counted in a table of at most `max-words` words. When that is full all its counts are lowered by one and
 //! words whose count becomes zero are dropped, as often as it takes to make it half empty (Misra and Gries: a word that
-//! makes up more than 2/`max_words` of the occurrences of waiting words gets in).
+//! makes up more than 2/`max-words` of the occurrences of waiting words gets in).
 //!
 //! **Who leaves.** When a word enters a full vocabulary, the rarest eighth of the words is forgotten: those with the
 //! smallest counts, among equals those not seen for the longest time, and among these the smallest numbers. Then the

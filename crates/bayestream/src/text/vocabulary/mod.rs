@@ -46,22 +46,22 @@ struct Saved {
 pub type Renumbering = Vec<Vec<Option<u32>>>;
 
 impl Vocabulary {
-    /// An empty vocabulary of at most `max_words` words, each of which enters when it has been seen `min_count` times.
+    /// An empty vocabulary of at most `max-words` words, each of which enters when it has been seen `min-count` times.
     ///
-    /// The occurrences before that are dropped. Words that wait are counted in a table of at most `max_words` words; when
+    /// The occurrences before that are dropped. Words that wait are counted in a table of at most `max-words` words; when
     /// it is full all its counts are lowered by one, and words whose count becomes zero are dropped, until it is half
     /// empty.
     ///
     /// When a word enters a full vocabulary, the rarest eighth of the words is forgotten and their numbers are used again:
     /// those with the smallest counts, among equals those not seen for the longest time, then the smallest numbers. Then
     /// all counts are halved, so that a word must go on occurring to stay. Words of the batch being read are never
-    /// forgotten; a batch with more distinct words than `max_words` has the last of them left out.
+    /// forgotten; a batch with more distinct words than `max-words` has the last of them left out.
     pub fn growing(max_words: usize, min_count: u32) -> Vocabulary {
         Vocabulary { kind: Kind::Growing(Growing::new(max_words, min_count)) }
     }
 
     /// A vocabulary of `n_numbers` numbers that words are hashed to. A number is known when words with this number have
-    /// been seen `min_count` times. Its name is that of the word seen most among them.
+    /// been seen `min-count` times. Its name is that of the word seen most among them.
     pub fn hashing(n_numbers: usize, min_count: u32) -> Vocabulary {
         Vocabulary { kind: Kind::Hashing(Hashing::new(n_numbers, min_count)) }
     }
