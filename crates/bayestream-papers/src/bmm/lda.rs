@@ -35,12 +35,7 @@ const WAYS: [Way; 3] = [
     Way { name: "default, ν₀ = 0.1", settings: || BmmSettings { gamma: 0.1, ..BmmSettings::for_lda() } },
     Way {
         name: "as printed, M = 100, ν₀ = 1",
-        settings: || BmmSettings {
-            variant: Variant::Paper,
-            draws: 100,
-            gamma: 1.0,
-            ..BmmSettings::for_lda()
-        },
+        settings: || BmmSettings { variant: Variant::Paper, draws: 100, gamma: 1.0, ..BmmSettings::for_lda() },
     },
 ];
 
@@ -67,7 +62,8 @@ fn learn(way: &Way, corpus: &Corpus, seed: u64) -> Run {
         // α_d, as shares: documents are of many lengths.
         let alpha = learner.document_topics();
         let total: f64 = alpha.iter().sum();
-        features.push(alpha.iter().enumerate().map(|(z, a)| (z as u32, a / total)).filter(|(_, a)| *a > 1e-6).collect());
+        features
+            .push(alpha.iter().enumerate().map(|(z, a)| (z as u32, a / total)).filter(|(_, a)| *a > 1e-6).collect());
         if document % LOOK == LOOK - 1 {
             lambda.push(((document + 1) as f64, learner.lambda()));
         }
@@ -104,8 +100,10 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
     let run_job = |&(w, seed): &(usize, u64)| Ok(learn(&WAYS[w], &corpus, seed));
     let runs = run_all(&jobs, setting.n_threads, setting.progress, describe, run_job)?;
     let all = corpus.documents.documents();
-    let words: Vec<Row> =
-        all.iter().map(|(words, counts)| words.iter().copied().zip(counts.iter().map(|c| f64::from(*c))).collect()).collect();
+    let words: Vec<Row> = all
+        .iter()
+        .map(|(words, counts)| words.iter().copied().zip(counts.iter().map(|c| f64::from(*c))).collect())
+        .collect();
     let by_words = areas(&words, corpus.vocabulary.len(), &corpus, seeds[0]);
     let notes = vec![
         format!(
@@ -152,7 +150,8 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
 
 /// Table 2: the likeliest words of the heaviest topics.
 fn top_words(topics: &[Topic], corpus: &Corpus) -> Table {
-    let mut table = Table::new("words", "Table 2: the twelve heaviest topics, by their likeliest words", ["share", "words"]);
+    let mut table =
+        Table::new("words", "Table 2: the twelve heaviest topics, by their likeliest words", ["share", "words"]);
     for topic in topics.iter().take(12) {
         let mut order: Vec<usize> = (0..topic.words.len()).collect();
         order.sort_by(|&a, &b| topic.words[b].total_cmp(&topic.words[a]).then(a.cmp(&b)));

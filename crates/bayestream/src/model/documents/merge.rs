@@ -42,7 +42,10 @@ impl DocumentModel {
             }
             Body::NaiveBayesBmm(_) | Body::LdaBmm(_) | Body::NaiveBayesEm(_) | Body::NaiveBayesVbDp(_) => {
                 return Err(MergeError::Unsupported {
-                    reason: format!("{} is for comparison and cannot be merged; fit topics/mm-hdp instead", config.kind),
+                    reason: format!(
+                        "{} is for comparison and cannot be merged; fit topics/mm-hdp instead",
+                        config.kind
+                    ),
                 });
             }
         };

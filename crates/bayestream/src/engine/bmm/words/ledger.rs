@@ -11,8 +11,6 @@ const BORN: f64 = 20.0;
 const COMPARED: usize = 30;
 /// Topics say the same when Σ √(φ_v φ'_v) over those words is this share of what each has with itself.
 const SAME: f64 = 0.9;
-/// The recent stream is this share of it, when trends are told.
-const RECENT: f64 = 0.1;
 
 /// One line per topic, in the order of the mixture, and the course of the stream.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -51,7 +49,7 @@ impl Ledger {
     /// Books the words that each topic explained in the document seen last.
     pub fn book(&mut self, words: &[f64]) {
         let before = &self.lines;
-        self.history.add(before.iter().zip(words).filter(|(_, n)| **n > 0.01).map(|(line, n)| (line.id, *n)));
+        self.history.add(1, before.iter().zip(words).filter(|(_, n)| **n > 0.01).map(|(line, n)| (line.id, *n)));
         for (line, n) in self.lines.iter_mut().zip(words) {
             line.words += n;
             if !line.born && line.words >= BORN {
@@ -110,10 +108,12 @@ impl Ledger {
                     let share = self.lines[z].words / own;
                     words.iter_mut().zip(topics.words(z)).for_each(|(sum, p)| *sum += (share * p) as f32);
                 }
+                let members: Vec<ComponentId> = group.iter().map(|&z| self.lines[z].id).collect();
                 Topic {
-                    id: self.lines[group[0]].id,
+                    id: members[0],
                     weight: own / total,
-                    trend: self.trend(group),
+                    trend: self.history.trend(&members),
+                    members,
                     born: group.iter().map(|&z| self.lines[z].since).min().unwrap_or(0),
                     words,
                 }
@@ -123,24 +123,6 @@ impl Ledger {
 
     pub fn id(&self, topic: usize) -> ComponentId {
         self.lines[topic].id
-    }
-
-    /// Share of the recent stream over that of the stream before.
-    fn trend(&self, group: &[usize]) -> f64 {
-        let ends = self.history.documents();
-        let n = ends.last().copied().unwrap_or(0);
-        let from = ((1.0 - RECENT) * n as f64) as u64;
-        let split = ends.iter().position(|end| *end > from).unwrap_or(0);
-        if split == 0 {
-            return 1.0;
-        }
-        let mut shares = vec![0.0; ends.len()];
-        for &z in group {
-            shares.iter_mut().zip(self.history.shares(self.lines[z].id)).for_each(|(sum, share)| *sum += share);
-        }
-        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-        let (before, recent) = (mean(&shares[..split]), mean(&shares[split..]));
-        if before > 0.0 { recent / before } else { 1.0 }
     }
 
     pub fn is_sound(&self, n_topics: usize) -> bool {
