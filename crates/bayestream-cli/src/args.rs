@@ -1,8 +1,8 @@
 //! Groups of arguments that several commands share.
 
 use crate::error::Failure;
-use bayestream::model::{Config, Kind, Model, Settings};
-use bayestream_io::{Format, OnError, ReadOptions};
+use bayestream::model::{AnyKind, Config, DocumentConfig, DocumentKind, DocumentModel, Kind, Model, Settings};
+use bayestream_io::{DocumentOptions, Format, OnError, ReadOptions};
 use clap::{Args, ValueEnum};
 
 /// Which kind of model to begin, and how it is set.
@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 pub struct KindArgs {
     /// What to learn: a kind or its alias; `bayestream models` lists them [default: gmm].
     #[arg(short = 'm', long = "kind", value_name = "KIND")]
-    pub kind: Option<Kind>,
+    pub kind: Option<AnyKind>,
     /// Change one setting of the kind; may be given again.
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_setting)]
     pub settings: Vec<(String, String)>,
@@ -30,7 +30,12 @@ impl KindArgs {
 
     /// The same with other settings for what `--set` leaves alone.
     pub fn config_from(&self, settings: Settings) -> Result<Config, Failure> {
-        let mut config = Config { settings, ..Config::new(self.kind.unwrap_or(Kind::GmmOfab), Vec::new()) };
+        let kind = match self.kind {
+            Some(AnyKind::Rows(kind)) => kind,
+            Some(AnyKind::Documents(kind)) => return Err(reads_documents(kind)),
+            None => Kind::GmmOfab,
+        };
+        let mut config = Config { settings, ..Config::new(kind, Vec::new()) };
         for (name, value) in &self.settings {
             config.settings.set(config.kind, name, value)?;
         }
@@ -39,33 +44,60 @@ impl KindArgs {
         Ok(config)
     }
 
+    /// The configuration of a model of documents, before any is read.
+    pub fn document_config(&self, kind: DocumentKind) -> Result<DocumentConfig, Failure> {
+        let mut config = DocumentConfig::new(kind);
+        for (name, value) in &self.settings {
+            config.settings.set(kind, name, value)?;
+        }
+        config.seed = self.seed.unwrap_or(0);
+        config.shard = self.shard.unwrap_or(0);
+        Ok(config)
+    }
+
+    /// Refuses what differs from a model of documents that has begun.
+    pub fn check_continues_documents(&self, model: &DocumentModel) -> Result<(), Failure> {
+        let has = model.config();
+        let mut settings = has.settings.clone();
+        for (name, value) in &self.settings {
+            settings.set(has.kind, name, value)?;
+        }
+        self.check_same(AnyKind::Documents(has.kind), has.kind.name(), settings == has.settings, has.seed, has.shard)
+    }
+
     /// Refuses what differs from a model that has begun; the same again is fine, so that a command can be repeated.
     pub fn check_continues(&self, model: &Model) -> Result<(), Failure> {
         let has = model.config();
-        let fixed = |what: String| {
-            Err(Failure::Usage(format!("{what} is fixed when a model begins: leave it out to continue this one")))
-        };
-        if let Some(kind) = self.kind.filter(|kind| *kind != has.kind) {
-            return Err(Failure::Usage(format!(
-                "the model to continue is of kind {}, not {kind}: leave -m out",
-                has.kind
-            )));
-        }
+        let mut settings = has.settings.clone();
         for (name, value) in &self.settings {
-            let mut settings = has.settings.clone();
             settings.set(has.kind, name, value)?;
-            if settings != has.settings {
-                return fixed(format!("--set {name}"));
-            }
         }
-        if self.seed.is_some_and(|seed| seed != has.seed) {
-            return fixed("--seed".to_string());
-        }
-        if self.shard.is_some_and(|shard| shard != has.shard) {
-            return fixed("--shard".to_string());
-        }
-        Ok(())
+        self.check_same(AnyKind::Rows(has.kind), has.kind.name(), settings == has.settings, has.seed, has.shard)
     }
+
+    fn check_same(&self, kind: AnyKind, name: &str, settings: bool, seed: u64, shard: u32) -> Result<(), Failure> {
+        if self.kind.is_some_and(|asked| asked != kind) {
+            return Err(Failure::Usage(format!("the model to continue is of kind {name}: leave -m out")));
+        }
+        let differs = [
+            ("--set", !settings),
+            ("--seed", self.seed.is_some_and(|asked| asked != seed)),
+            ("--shard", self.shard.is_some_and(|asked| asked != shard)),
+        ];
+        match differs.iter().find(|(_, differs)| *differs) {
+            Some((what, _)) => {
+                Err(Failure::Usage(format!("{what} is fixed when a model begins: leave it out to continue this one")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a command that takes rows says to a kind that takes documents.
+pub fn reads_documents(kind: DocumentKind) -> Failure {
+    Failure::Usage(format!(
+        "{kind} learns from documents: `fit`, `score`, `inspect`, `plot` and `merge` take it, this command does not"
+    ))
 }
 
 /// `NAME=VALUE` as a pair.
@@ -89,7 +121,8 @@ pub enum OnErrorArg {
 /// How to read rows.
 #[derive(Args, Debug)]
 pub struct ReadArgs {
-    /// Format of the input: csv, ndjson, parquet or arrow [default: by extension, else by the first bytes].
+    /// Format of the input: csv, ndjson, parquet, arrow, or text for one document a line [default: by extension, else by
+    /// the first bytes].
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
     /// The columns to use, separated by commas [default: all].
@@ -129,6 +162,35 @@ impl ReadArgs {
             weight_column: self.weight_column.clone(),
             on_error: if self.skips() { OnError::Skip } else { OnError::Fail },
             batch_rows,
+        }
+    }
+}
+
+/// How to read documents, beside what holds for rows too.
+#[derive(Args, Debug)]
+pub struct TextArgs {
+    /// Documents: the columns with their text, separated by commas, or with tokens or terms [default: found by name].
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub text_column: Vec<String>,
+    /// Documents: read bytes that are not UTF-8 as replacement characters instead of stopping.
+    #[arg(long)]
+    pub lossy: bool,
+    /// Documents: the longest line that is read, in megabytes.
+    #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
+    pub longest_line: u32,
+}
+
+impl TextArgs {
+    /// The reader's options.
+    pub fn options(&self, format: Option<Format>, on_error: OnErrorArg, batch_documents: usize) -> DocumentOptions {
+        DocumentOptions {
+            format,
+            text_columns: self.text_column.clone(),
+            on_error: if on_error == OnErrorArg::Skip { OnError::Skip } else { OnError::Fail },
+            lossy: self.lossy,
+            longest_line: (self.longest_line as usize) << 20,
+            batch_documents,
+            ..DocumentOptions::default()
         }
     }
 }

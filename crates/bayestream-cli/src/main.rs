@@ -1,10 +1,12 @@
 //! The `bayestream` command: arguments are parsed here and in `args`, planned and run in `commands`.
 
+mod ahead;
 mod args;
 mod changes;
 mod commands;
 mod compare;
 mod demo;
+mod documents;
 mod error;
 mod feed;
 mod imputing;

@@ -2,16 +2,60 @@
 
 use crate::error::Failure;
 use crate::terminal::{self, counted};
-use bayestream::model::Model;
+use bayestream::model::{AnyKind, DocumentModel, Model, read_header};
 use bayestream_io::{read_file, write_atomic};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::{env, process};
 
-/// The model in a file, or on standard input for `-`.
+/// A model of either sort.
+pub enum AnyModel {
+    /// Of rows.
+    Rows(Box<Model>),
+    /// Of documents.
+    Documents(Box<DocumentModel>),
+}
+
+/// What can be kept in a file.
+pub trait Stored {
+    /// The file's bytes.
+    fn bytes(&self) -> Vec<u8>;
+}
+
+impl Stored for Model {
+    fn bytes(&self) -> Vec<u8> {
+        self.save()
+    }
+}
+
+impl Stored for DocumentModel {
+    fn bytes(&self) -> Vec<u8> {
+        self.save()
+    }
+}
+
+/// The model of rows in a file, or on standard input for `-`.
 pub fn load(path: &str) -> Result<Model, Failure> {
-    let bytes = match path {
+    Model::load(&read(path)?).map_err(|error| Failure::Failed(format!("{}: {error}", named(path))))
+}
+
+/// The model in a file, whatever it learns from.
+pub fn load_any(path: &str) -> Result<AnyModel, Failure> {
+    let bytes = read(path)?;
+    let wrong = |error| Failure::Failed(format!("{}: {error}", named(path)));
+    match read_header(&bytes).map_err(wrong)?.kind.parse::<AnyKind>() {
+        Ok(AnyKind::Documents(_)) => Ok(AnyModel::Documents(Box::new(DocumentModel::load(&bytes).map_err(wrong)?))),
+        _ => Ok(AnyModel::Rows(Box::new(Model::load(&bytes).map_err(wrong)?))),
+    }
+}
+
+fn named(path: &str) -> &str {
+    if path == "-" { "standard input" } else { path }
+}
+
+fn read(path: &str) -> Result<Vec<u8>, Failure> {
+    Ok(match path {
         "-" => {
             let mut bytes = Vec::new();
             io::stdin()
@@ -20,14 +64,16 @@ pub fn load(path: &str) -> Result<Model, Failure> {
             bytes
         }
         _ => read_file(path)?,
-    };
-    let name = if path == "-" { "standard input" } else { path };
-    Model::load(&bytes).map_err(|error| Failure::Failed(format!("{name}: {error}")))
+    })
 }
 
 /// The same, of a model that has learnt enough to be used.
 pub fn load_learnt(path: &str) -> Result<Model, Failure> {
-    let model = load(path)?;
+    learnt(path, load(path)?)
+}
+
+/// A model that has learnt enough to be used, or why not.
+pub fn learnt(path: &str, model: Model) -> Result<Model, Failure> {
     if model.snapshot().k_realized() > 0 {
         return Ok(model);
     }
@@ -36,8 +82,8 @@ pub fn load_learnt(path: &str) -> Result<Model, Failure> {
 }
 
 /// Writes a model whole, or not at all.
-pub fn save(path: &str, model: &Model) -> Result<(), Failure> {
-    let bytes = model.save();
+pub fn save(path: &str, model: &impl Stored) -> Result<(), Failure> {
+    let bytes = model.bytes();
     if path == "-" {
         let mut out = io::stdout().lock();
         return out.write_all(&bytes).and_then(|()| out.flush()).map_err(|error| match error.kind() {
@@ -49,10 +95,10 @@ pub fn save(path: &str, model: &Model) -> Result<(), Failure> {
 }
 
 /// Saves the result of a long run; when its file cannot be written, what was learnt is kept in a folder that can be.
-pub fn save_or_rescue(path: &str, model: &Model) -> Result<(), Failure> {
+pub fn save_or_rescue(path: &str, model: &impl Stored) -> Result<(), Failure> {
     save(path, model).map_err(|failure| {
         let rescue = env::temp_dir().join(format!("bayestream-rescued-{}.bay", process::id()));
-        match write_atomic(&rescue, &model.save()) {
+        match write_atomic(&rescue, &model.bytes()) {
             Ok(()) => failure.and(format!("the model was saved as {} instead", rescue.display())),
             Err(_) => failure,
         }
@@ -114,7 +160,7 @@ impl Checkpoint {
 
     /// Counts rows learnt and saves when it is time. A full disk must not end a live stream: the old checkpoint stays,
     /// and the next attempt comes after as many rows again.
-    pub fn advance(&mut self, n_rows: usize, model: &Model) {
+    pub fn advance(&mut self, n_rows: usize, model: &impl Stored) {
         self.rows_since += n_rows as u64;
         if self.rows_since < self.every {
             return;
@@ -125,7 +171,7 @@ impl Checkpoint {
     }
 
     /// Saves now.
-    pub fn save(&mut self, model: &Model) -> Result<(), Failure> {
+    pub fn save(&mut self, model: &impl Stored) -> Result<(), Failure> {
         self.rows_since = 0;
         save(&self.path, model)?;
         self.was_saved = true;

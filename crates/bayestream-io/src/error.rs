@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use crate::source::LineTooLong;
+
 /// Where in an input a row stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -158,6 +160,59 @@ pub enum InputError {
         /// Where it is opened; row 0 is the line of column names.
         place: Place,
     },
+    /// Bytes that are not UTF-8 text, in a document or beside it.
+    NotUtf8 {
+        /// Where.
+        place: Place,
+        /// The column, as far as there are columns.
+        column: Option<String>,
+        /// How many bytes come before the first wrong one: in the unpacked input for formats of lines, in the cell for
+        /// others.
+        offset: u64,
+        /// The first wrong byte.
+        byte: u8,
+    },
+    /// A cell that is no document, no part of one, or no label.
+    BadDocument {
+        /// Where.
+        place: Place,
+        /// The column.
+        column: String,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// A line with more bytes than a line may have.
+    LineTooLong {
+        /// The input's name.
+        file: String,
+        /// The 1-based line of the file.
+        line: u64,
+        /// Bytes that a line may have.
+        longest: usize,
+    },
+    /// No column's name looks like text.
+    NoTextColumn {
+        /// The input's name.
+        file: String,
+        /// The names there are.
+        columns: String,
+    },
+    /// A column of a type that cannot be a document.
+    NotText {
+        /// The input's name.
+        file: String,
+        /// The column.
+        column: String,
+        /// Its type in the file.
+        data_type: String,
+    },
+    /// The input has no document that can be used.
+    NoDocuments {
+        /// The input's name.
+        file: String,
+        /// How many were left out as unreadable.
+        n_skipped: u64,
+    },
     /// A JSON object with a key that the first one did not have.
     UnknownKey {
         /// Where.
@@ -197,6 +252,12 @@ impl InputError {
             InputError::WrongCellCount { .. } => "input/wrong-cell-count",
             InputError::MalformedRow { .. } => "input/malformed-row",
             InputError::OpenQuote { .. } => "input/open-quote",
+            InputError::NotUtf8 { .. } => "input/not-utf8",
+            InputError::BadDocument { .. } => "input/bad-document",
+            InputError::LineTooLong { .. } => "input/line-too-long",
+            InputError::NoTextColumn { .. } => "input/no-text-column",
+            InputError::NotText { .. } => "input/not-text",
+            InputError::NoDocuments { .. } => "input/no-documents",
             InputError::UnknownKey { .. } => "input/unknown-key",
         }
     }
@@ -208,12 +269,17 @@ impl InputError {
             | InputError::WrongCellCount { place, .. }
             | InputError::MalformedRow { place, .. }
             | InputError::OpenQuote { place }
+            | InputError::NotUtf8 { place, .. }
+            | InputError::BadDocument { place, .. }
             | InputError::UnknownKey { place, .. } => Some(place),
             _ => None,
         }
     }
 
     pub(crate) fn from_io(file: &str, source: io::Error) -> Self {
+        if let Some(LineTooLong { line, longest }) = source.get_ref().and_then(|inner| inner.downcast_ref()) {
+            return InputError::LineTooLong { file: file.to_string(), line: *line, longest: *longest };
+        }
         match source.kind() {
             io::ErrorKind::NotFound => InputError::NotFound { file: file.to_string() },
             _ => InputError::Unreadable { file: file.to_string(), source },
@@ -318,6 +384,43 @@ impl fmt::Display for InputError {
                 "{place}: a quote is opened and never closed: close it, or put the whole cell in quotes and double \
                  the quote if it is part of the text"
             ),
+            InputError::NotUtf8 { place, column, offset, byte } => {
+                write!(f, "{place}")?;
+                if let Some(column) = column {
+                    write!(f, ", column `{column}`")?;
+                }
+                let of = if place.line.is_some() { "input" } else { "cell" };
+                write!(
+                    f,
+                    ": byte 0x{byte:02x} behind the first {offset} bytes of the {of} is not UTF-8 text: save the file as \
+                     UTF-8, pass --lossy to read such bytes as \u{fffd}, or {SKIP}"
+                )
+            }
+            InputError::BadDocument { place, column, detail } => {
+                write!(f, "{place}, column `{column}`: {detail}: fix the row, or {SKIP}")
+            }
+            InputError::LineTooLong { file, line, longest } => write!(
+                f,
+                "{file}: line {line} has more than {longest} bytes: check that this is a text file with line feeds, or \
+                 break the line up; for documents, --longest-line allows longer ones"
+            ),
+            InputError::NoTextColumn { file, columns } => write!(
+                f,
+                "{file}: no column is named like text (the columns are {columns}): name the one to read with \
+                 --text-column, several with commas between them"
+            ),
+            InputError::NotText { file, column, data_type } => write!(
+                f,
+                "{file}: column `{column}` is of type {data_type}, which is neither text nor a list of words or of \
+                 term numbers: convert it, or name another with --text-column"
+            ),
+            InputError::NoDocuments { file, n_skipped: 0 } => write!(f, "{file}: has no documents: it is empty"),
+            InputError::NoDocuments { file, n_skipped } => {
+                write!(
+                    f,
+                    "{file}: has no documents: all {n_skipped} were skipped; run without --on-error skip to see why"
+                )
+            }
             InputError::UnknownKey { place, key, hint } => write!(
                 f,
                 "{place}: key `{key}` is not in the first object, whose keys are the columns{hint}: fix the row, add \

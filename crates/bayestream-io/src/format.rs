@@ -1,10 +1,10 @@
-//! The table formats we read and write.
+//! The formats we read and write.
 
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-/// A table format, chosen by name (`--format`) or by a file's extension.
+/// A format, chosen by name (`--format`) or by a file's extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// Text with a delimiter: comma, or tab or semicolon where the first line has those and no comma.
@@ -15,10 +15,12 @@ pub enum Format {
     Parquet,
     /// Apache Arrow IPC, as a file or as a stream.
     Arrow,
+    /// Plain text, one document a line: for documents, and only read.
+    Text,
 }
 
 impl Format {
-    /// Every format, in the order of `--help`.
+    /// Every format of tables, in the order of `--help`.
     pub const ALL: [Format; 4] = [Format::Csv, Format::Ndjson, Format::Parquet, Format::Arrow];
 
     /// The format that a path's extension promises (`.gz` is looked through), or none.
@@ -35,6 +37,17 @@ impl Format {
         }
     }
 
+    /// As [`Format::from_path`], for documents: `.txt`, `.text` and `.log` are plain text.
+    pub fn of_documents(path: impl AsRef<Path>) -> Option<Format> {
+        let path = path.as_ref();
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        match extension.as_str() {
+            "gz" => Format::of_documents(path.file_stem()?),
+            "txt" | "text" | "log" => Some(Format::Text),
+            _ => Format::from_path(path),
+        }
+    }
+
     /// The name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -42,6 +55,7 @@ impl Format {
             Format::Ndjson => "ndjson",
             Format::Parquet => "parquet",
             Format::Arrow => "arrow",
+            Format::Text => "text",
         }
     }
 }
@@ -58,7 +72,7 @@ pub struct UnknownFormat(pub String);
 
 impl fmt::Display for UnknownFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown format `{}`: use csv, ndjson, parquet or arrow", self.0)
+        write!(f, "unknown format `{}`: use csv, ndjson, parquet, arrow, or text for documents", self.0)
     }
 }
 
@@ -70,6 +84,7 @@ impl FromStr for Format {
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         Format::ALL
             .into_iter()
+            .chain([Format::Text])
             .find(|format| format.name().eq_ignore_ascii_case(name))
             .ok_or_else(|| UnknownFormat(name.to_string()))
     }

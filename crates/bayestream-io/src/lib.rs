@@ -1,8 +1,10 @@
-//! Sources and sinks: rows in, tables and model files out.
+//! Sources and sinks: rows and documents in, tables and model files out.
 //!
 //! [`open`] turns a file or a pipe (CSV, NDJSON, Parquet or Arrow, packed or not) into a [`RowSource`]: batches of
 //! finite numbers and missing values, with labels, ids and weights where asked for. Whatever is wrong with the input
 //! becomes an [`InputError`] that names file, row, column, value and remedy.
+//!
+//! [`open_documents`] does the same for text: batches of documents, with labels and ids where asked for.
 //!
 //! [`TableWriter`] writes a table in any of the formats, and [`write_atomic`] a file of bytes; neither ever leaves half
 //! a file under the final name.
@@ -25,6 +27,7 @@
 
 mod atomic;
 mod batch;
+mod document;
 mod error;
 mod format;
 mod options;
@@ -33,8 +36,9 @@ mod source;
 
 pub use atomic::write_atomic;
 pub use batch::{Progress, RowBatch, RowSource, read_all};
+pub use document::{DocumentBatch, DocumentSource};
 pub use error::{CellProblem, InputError, Place};
 pub use format::{Format, UnknownFormat};
-pub use options::{OnError, ReadOptions};
+pub use options::{DocumentOptions, OnError, ReadOptions};
 pub use sink::{Cell, CellKind, OutColumn, OutputError, TableWriter};
-pub use source::{open, open_reader, read_file};
+pub use source::{open, open_documents, open_documents_reader, open_reader, read_file, read_words};

@@ -48,3 +48,41 @@ impl Default for ReadOptions {
         }
     }
 }
+
+/// How to read documents. `DocumentOptions::default()` looks for a column whose name says text, 500 documents a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentOptions {
+    /// The format; without it the extension decides, and after that the first bytes.
+    pub format: Option<Format>,
+    /// The columns that make up a document, several joined in this order. When empty, the first of `text`, `body`,
+    /// `content`, `message`, `document`, `tokens`, `words`, `terms`, `abstract`, `description`, `comment`, `review`,
+    /// `tweet`, `post`, `question`, `title`, `headline`, `subject` and `summary` that there is, or the only column.
+    pub text_columns: Vec<String>,
+    /// The column handed out as [`crate::DocumentBatch::labels`].
+    pub label_column: Option<String>,
+    /// The column handed out as [`crate::DocumentBatch::ids`].
+    pub id_column: Option<String>,
+    /// What to do with a document that cannot be read.
+    pub on_error: OnError,
+    /// Read bytes that are not UTF-8, and escapes that stand for no character, as U+FFFD instead of as errors.
+    pub lossy: bool,
+    /// Bytes that a line may have. A batch ends early when its lines together have more, so that memory stays bounded.
+    pub longest_line: usize,
+    /// Documents in a full batch (0 counts as 1).
+    pub batch_documents: usize,
+}
+
+impl Default for DocumentOptions {
+    fn default() -> Self {
+        DocumentOptions {
+            format: None,
+            text_columns: Vec::new(),
+            label_column: None,
+            id_column: None,
+            on_error: OnError::Fail,
+            lossy: false,
+            longest_line: 64 << 20,
+            batch_documents: 500,
+        }
+    }
+}

@@ -2,8 +2,9 @@
 
 use crate::error::ReproduceError;
 use flate2::read::MultiGzDecoder;
+use serde::de::DeserializeOwned;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 
 /// The folder of data sets, and who asks for them.
@@ -54,6 +55,21 @@ impl DataFolder {
         let columns = reader.headers().map_err(bad)?.iter().map(str::to_string).collect();
         let records = reader.records().collect::<Result<Vec<_>, _>>().map_err(bad)?;
         Ok(CsvTable { path, columns, records })
+    }
+
+    /// A gzipped file with a JSON object a line.
+    pub fn ndjson<T: DeserializeOwned>(&self, file: &str) -> Result<Vec<T>, ReproduceError> {
+        let (path, reader) = self.open(file)?;
+        let mut out = Vec::new();
+        for (row, line) in BufReader::new(reader).lines().enumerate() {
+            let line = line.map_err(ReproduceError::io(format!("read {}", path.display())))?;
+            let item = serde_json::from_str(&line).map_err(|error| ReproduceError::BadData {
+                file: path.clone(),
+                reason: format!("line {}: {error}", row + 1),
+            })?;
+            out.push(item);
+        }
+        Ok(out)
     }
 
     /// A gzipped IDX file of pictures (magic number 2051).

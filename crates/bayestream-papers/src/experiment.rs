@@ -1,6 +1,7 @@
 //! The table of experiments, and the one way to run them.
 
 use crate::asugs;
+use crate::bmm;
 use crate::data::DataFolder;
 use crate::error::ReproduceError;
 use crate::ofab;
@@ -22,7 +23,7 @@ pub struct Experiment {
 }
 
 /// Every experiment there is.
-pub const EXPERIMENTS: [Experiment; 22] = [
+pub const EXPERIMENTS: [Experiment; 25] = [
     Experiment {
         name: "ofab/table1",
         shows: "Table I and figure 2: divergence from the truth and number of components after 5,000 batches",
@@ -154,6 +155,24 @@ pub const EXPERIMENTS: [Experiment; 22] = [
         shows: "Components replaced twice, with and without forgetting",
         needs_data: false,
         run: asugs::drift::run,
+    },
+    Experiment {
+        name: "bmm/gaussians",
+        shows: "Section 5.1 and figure 4: two Gaussians, then two others, in one column",
+        needs_data: false,
+        run: bmm::gaussians::run,
+    },
+    Experiment {
+        name: "bmm/table1",
+        shows: "Table 1: log-likelihood per word of naive Bayes on Reuters and NIPS, ten folds",
+        needs_data: true,
+        run: bmm::table1::run,
+    },
+    Experiment {
+        name: "bmm/lda",
+        shows: "Section 5.3, figure 5 and tables 2 and 3: LDA in one pass over Reuters",
+        needs_data: true,
+        run: bmm::lda::run,
     },
 ];
 

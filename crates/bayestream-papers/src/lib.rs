@@ -29,6 +29,8 @@
 //! [`EXPERIMENTS`] lists what there is. Runs with different seeds go over threads; results do not depend on how many.
 
 mod asugs;
+mod bmm;
+mod corpus;
 mod data;
 mod error;
 mod experiment;

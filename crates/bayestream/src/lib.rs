@@ -27,3 +27,4 @@ pub mod num;
 pub mod outlier;
 pub mod structure;
 pub mod synthetic;
+pub mod text;

@@ -40,4 +40,8 @@ battery! {
     gmm_strust: GmmStrust Default;
     mppca_strust: MppcaStrust Default;
     gmm_sda_dp: GmmSdaDp Default;
+    gaussian1d_bmm: Gaussian1dBmm Default;
+    gaussian1d_bmm_paper: Gaussian1dBmm Paper;
+    gmm_bmm: GmmBmm Default;
+    gmm_bmm_paper: GmmBmm Paper;
 }

@@ -1,12 +1,15 @@
-//! `demo`: the main job on a generated stream.
+//! `demo`: the main job on a generated stream, of rows or of documents.
 
 use crate::demo;
 use crate::error::Failure;
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 /// Arguments of `demo`.
 #[derive(Args)]
 pub struct DemoArgs {
+    /// What to show: a stream of sensor readings, or one of messages.
+    #[arg(value_enum, default_value_t)]
+    what: What,
     /// Folder to write to; made when absent.
     #[arg(long, value_name = "DIR", default_value = "bayestream-demo")]
     out: String,
@@ -15,7 +18,20 @@ pub struct DemoArgs {
     seed: u64,
 }
 
+/// What a demonstration is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// Sensor readings with drift and planted outliers.
+    #[default]
+    Sensors,
+    /// Messages with a topic that appears midway.
+    Topics,
+}
+
 /// Runs the demonstration.
 pub fn run(args: DemoArgs) -> Result<(), Failure> {
-    demo::run(&args.out, args.seed)
+    match args.what {
+        What::Sensors => demo::run(&args.out, args.seed),
+        What::Topics => demo::topics::run(&args.out, args.seed),
+    }
 }

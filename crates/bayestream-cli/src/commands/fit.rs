@@ -1,14 +1,15 @@
 //! `fit`: rows in, a model file out.
 
-use crate::args::{CheckpointArgs, KindArgs, ReadArgs};
+use crate::args::{CheckpointArgs, KindArgs, ReadArgs, TextArgs};
+use crate::documents;
 use crate::error::Failure;
 use crate::feed::{Feed, Next, Opening, Plan};
-use crate::model_file::{self, Checkpoint};
+use crate::model_file::{self, AnyModel, Checkpoint};
 use crate::progress::Progress;
 use crate::stop::{self, StopSignal};
 use crate::terminal::{self, counted, short};
 use crate::training::Training;
-use bayestream::model::{Config, Model};
+use bayestream::model::{AnyKind, Config, Model};
 use clap::Args;
 use serde::Serialize;
 use std::time::Instant;
@@ -18,28 +19,33 @@ use std::time::Instant;
 pub struct FitArgs {
     /// Files with rows, `-` for standard input; several are read one after the other.
     #[arg(required = true, value_name = "INPUT")]
-    inputs: Vec<String>,
+    pub inputs: Vec<String>,
     /// The model file to write.
     #[arg(short = 'o', long, value_name = "MODEL")]
-    output: String,
+    pub output: String,
     #[command(flatten)]
-    kind: KindArgs,
+    pub kind: KindArgs,
     /// Rows learnt from together.
     #[arg(long, value_name = "T", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
-    batch: u32,
+    pub batch: u32,
     #[command(flatten)]
-    read: ReadArgs,
+    pub read: ReadArgs,
+    #[command(flatten)]
+    pub text: TextArgs,
+    /// Documents: a file with the words to know, one a line; terms given by number are places in it.
+    #[arg(long, value_name = "FILE")]
+    pub vocabulary: Option<String>,
     /// Continue this model instead of beginning one.
     #[arg(long, value_name = "MODEL")]
     resume: Option<String>,
     /// Pass over as many rows of the input as the resumed model has seen: the run goes on where it was stopped.
     #[arg(long, requires = "resume")]
-    skip_seen: bool,
+    pub skip_seen: bool,
     #[command(flatten)]
-    checkpoint: CheckpointArgs,
+    pub checkpoint: CheckpointArgs,
     /// Print a summary as JSON on standard output.
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 /// Where the model to be trained comes from.
@@ -70,7 +76,16 @@ struct MeanLogScore {
 /// Learns a model.
 pub fn run(args: FitArgs) -> Result<(), Failure> {
     let begun = Instant::now();
-    let origin = origin(&args)?;
+    let resumed = args.resume.as_deref().map(model_file::load_any).transpose()?;
+    let origin = match (resumed, args.kind.kind) {
+        (Some(AnyModel::Documents(model)), _) => return documents::fit::resume(&args, *model),
+        (Some(AnyModel::Rows(model)), _) => {
+            args.kind.check_continues(&model)?;
+            Origin::Resumed(model)
+        }
+        (None, Some(AnyKind::Documents(kind))) => return documents::fit::begin(&args, kind),
+        (None, _) => Origin::New(Box::new(args.kind.config()?)),
+    };
     model_file::check_writable(&args.output)?;
     let checkpoint = match &args.checkpoint.checkpoint {
         Some(path) => Some(Checkpoint::new(path, args.checkpoint.every)?),
@@ -102,15 +117,6 @@ pub fn run(args: FitArgs) -> Result<(), Failure> {
 enum End {
     Complete { n_skipped: u64 },
     Stopped { signal: i32 },
-}
-
-fn origin(args: &FitArgs) -> Result<Origin, Failure> {
-    let Some(path) = &args.resume else {
-        return Ok(Origin::New(Box::new(args.kind.config()?)));
-    };
-    let model = model_file::load(path)?;
-    args.kind.check_continues(&model)?;
-    Ok(Origin::Resumed(Box::new(model)))
 }
 
 fn feed_all(feed: &mut Feed, training: &mut Training, progress: &mut Progress) -> Result<End, Failure> {

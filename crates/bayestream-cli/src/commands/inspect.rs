@@ -1,8 +1,9 @@
 //! `inspect`: what a model has learnt, for people or as JSON.
 
 use crate::changes;
+use crate::documents;
 use crate::error::Failure;
-use crate::model_file;
+use crate::model_file::{self, AnyModel};
 use crate::terminal::{self, aligned, short, thousands};
 use bayestream::model::{FORMAT_VERSION, Model};
 use bayestream::outlier::DriftAlarm;
@@ -75,8 +76,9 @@ struct LogScoreEntry {
     n_scored: u64,
 }
 
+/// An event in JSON.
 #[derive(Serialize)]
-struct EventEntry {
+pub struct EventEntry {
     row: u64,
     component: String,
     event: &'static str,
@@ -95,7 +97,10 @@ struct AlarmEntry<'a> {
 
 /// Shows a model.
 pub fn run(args: InspectArgs) -> Result<(), Failure> {
-    let model = model_file::load(&args.model)?;
+    let model = match model_file::load_any(&args.model)? {
+        AnyModel::Documents(model) => return documents::inspect::run(&args.model, &model, args.json),
+        AnyModel::Rows(model) => model,
+    };
     let snapshot = args.delta.map_or_else(|| model.snapshot(), |delta| model.snapshot_at(delta));
     match args.json {
         true => terminal::print_json(&document(&model, &snapshot)),
@@ -135,7 +140,8 @@ fn component_entry(component: &Component) -> ComponentEntry<'_> {
     }
 }
 
-fn event_entry(event: &Event) -> EventEntry {
+/// An event as JSON has it.
+pub fn event_entry(event: &Event) -> EventEntry {
     EventEntry {
         row: event.row,
         component: event.component.to_string(),

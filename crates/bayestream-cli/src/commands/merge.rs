@@ -1,9 +1,9 @@
 //! `merge`: models of disjoint parts of one stream, combined.
 
 use crate::error::Failure;
-use crate::model_file;
+use crate::model_file::{self, AnyModel};
 use crate::terminal::{self, counted};
-use bayestream::model::Model;
+use bayestream::model::{DocumentModel, Model};
 use clap::Args;
 
 /// Arguments of `merge`.
@@ -20,8 +20,35 @@ pub struct MergeArgs {
 /// Merges models.
 pub fn run(args: MergeArgs) -> Result<(), Failure> {
     model_file::check_writable(&args.output)?;
-    let models = args.models.iter().map(|path| model_file::load(path)).collect::<Result<Vec<Model>, Failure>>()?;
-    let merged = Model::merge(&models)?;
+    let (mut models, mut of_documents) = (Vec::new(), Vec::new());
+    for path in &args.models {
+        match model_file::load_any(path)? {
+            AnyModel::Rows(model) => models.push(*model),
+            AnyModel::Documents(model) => of_documents.push(*model),
+        }
+    }
+    match (models.is_empty(), of_documents.is_empty()) {
+        (false, true) => merge_rows(&args, &models),
+        (true, false) => merge_documents(&args, &of_documents),
+        _ => Err(Failure::Failed("models of rows and models of documents cannot be merged with each other".into())),
+    }
+}
+
+fn merge_documents(args: &MergeArgs, models: &[DocumentModel]) -> Result<(), Failure> {
+    let merged = DocumentModel::merge(models)?;
+    model_file::save(&args.output, &merged)?;
+    terminal::note(format!(
+        "{}: {} models of {} merged: {}",
+        args.output,
+        models.len(),
+        counted(merged.n_seen(), "document"),
+        counted(merged.snapshot().k_realized() as u64, "topic")
+    ));
+    Ok(())
+}
+
+fn merge_rows(args: &MergeArgs, models: &[Model]) -> Result<(), Failure> {
+    let merged = Model::merge(models)?;
     model_file::save(&args.output, &merged)?;
     terminal::note(format!(
         "{}: {} models of {} merged: {}",

@@ -14,7 +14,9 @@ mod sample;
 mod score;
 mod watch;
 
-pub use inspect::setting_value;
+pub use fit::FitArgs;
+pub use inspect::{EventEntry, event_entry, setting_value};
+pub use score::ScoreArgs;
 
 use crate::error::Failure;
 use clap::Subcommand;
@@ -22,7 +24,7 @@ use clap::Subcommand;
 /// Every command.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Learn a generated stream with drift and planted outliers, and write a report with pictures.
+    /// Learn a generated stream, of sensors or of messages, and write a report with pictures.
     Demo(demo::DemoArgs),
     /// Learn a model from files or a pipe.
     Fit(fit::FitArgs),

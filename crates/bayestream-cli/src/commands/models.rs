@@ -3,7 +3,8 @@
 use super::inspect::setting_value;
 use crate::error::Failure;
 use crate::terminal;
-use bayestream::model::{KINDS, KindInfo, Settings};
+use bayestream::model::{DOCUMENT_KINDS, DocumentKind, DocumentSettings, KINDS, KindInfo, Settings};
+use bayestream::text::TextSetting;
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
@@ -30,6 +31,8 @@ struct KindEntry {
     name: &'static str,
     alias: Option<&'static str>,
     streaming: bool,
+    /// `rows` or `documents`.
+    reads: &'static str,
     summary: &'static str,
     settings: Vec<SettingEntry>,
 }
@@ -44,49 +47,57 @@ struct SettingEntry {
 
 /// Lists the kinds.
 pub fn run(args: ModelsArgs) -> Result<(), Failure> {
+    let models: Vec<KindEntry> = KINDS.iter().map(of_rows).chain(DOCUMENT_KINDS.iter().map(of_documents)).collect();
     if args.json {
-        return terminal::print_json(&Document { models: KINDS.iter().map(kind_entry).collect() });
+        return terminal::print_json(&Document { models });
     }
-    let rows: Vec<[&str; 3]> = KINDS.iter().map(|kind| [kind.name, kind.alias.unwrap_or(""), kind.summary]).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
-    let (name_width, alias_width) = (width(0), width(1));
+    let width = |cell: fn(&KindEntry) -> &'static str| models.iter().map(|kind| cell(kind).len()).max().unwrap_or(0);
+    let (name_width, alias_width) = (width(|kind| kind.name), width(|kind| kind.alias.unwrap_or("")));
     let mut out = String::new();
-    for (row, kind) in rows.iter().zip(&KINDS) {
-        let [name, alias, summary] = row;
+    for kind in &models {
+        let (name, alias, summary) = (kind.name, kind.alias.unwrap_or(""), kind.summary);
         let _ = writeln!(out, "{name:name_width$}  {alias:alias_width$}  {summary}");
         if args.settings {
-            out += &settings_table(kind);
+            out += &settings_table(&kind.settings);
         }
     }
     terminal::print(&out)
 }
 
-fn settings_of(kind: &KindInfo) -> Vec<SettingEntry> {
+fn of_rows(kind: &KindInfo) -> KindEntry {
     let defaults = Settings::default().list(kind.kind);
-    Settings::of_kind(kind.kind)
-        .zip(defaults)
-        .map(|(info, (_, value))| SettingEntry {
-            name: info.name,
-            default: setting_value(&value),
-            takes: info.takes,
-            help: info.help,
-        })
-        .collect()
+    let infos = Settings::of_kind(kind.kind).map(|info| (info.takes, info.help));
+    entry(kind, "rows", infos.zip(defaults))
 }
 
-fn kind_entry(kind: &KindInfo) -> KindEntry {
+fn of_documents(kind: &KindInfo<DocumentKind>) -> KindEntry {
+    let defaults = DocumentSettings::of(kind.kind).list(kind.kind);
+    let infos = DocumentSettings::of_kind(kind.kind).map(|info| (info.takes, info.help));
+    let of_text = TextSetting::all().iter().map(|setting| (setting.takes, setting.help));
+    entry(kind, "documents", infos.chain(of_text).zip(defaults))
+}
+
+fn entry<K>(
+    kind: &KindInfo<K>,
+    reads: &'static str,
+    settings: impl Iterator<Item = ((&'static str, &'static str), (&'static str, String))>,
+) -> KindEntry {
+    let setting = |((takes, help), (name, value)): ((&'static str, &'static str), (&'static str, String))| {
+        SettingEntry { name, default: setting_value(&value), takes, help }
+    };
     KindEntry {
         name: kind.name,
         alias: kind.alias,
         streaming: kind.streaming,
+        reads,
         summary: kind.summary,
-        settings: settings_of(kind),
+        settings: settings.map(setting).collect(),
     }
 }
 
-fn settings_table(kind: &KindInfo) -> String {
+fn settings_table(settings: &[SettingEntry]) -> String {
     let mut out = String::new();
-    for setting in settings_of(kind) {
+    for setting in settings {
         let default = match &setting.default {
             Value::String(word) => word.clone(),
             number => number.to_string(),

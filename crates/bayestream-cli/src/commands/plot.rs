@@ -1,8 +1,9 @@
 //! `plot`: a model as a picture, over data if there is any.
 
+use crate::documents;
 use crate::error::Failure;
 use crate::feed::{Feed, Next, Plan};
-use crate::model_file;
+use crate::model_file::{self, AnyModel};
 use crate::picture_file::PictureFile;
 use crate::pictures::{self, Thinned};
 use crate::score_pictures::{self, Changes, Judged};
@@ -46,7 +47,15 @@ pub struct PlotArgs {
 /// Draws a model, the scores of a stream, or one row.
 pub fn run(args: PlotArgs) -> Result<(), Failure> {
     let picture = PictureFile::at(&args.output)?;
-    let model = args.model.as_deref().map(model_file::load_learnt).transpose()?;
+    let model = match &args.model {
+        None => None,
+        Some(path) => match model_file::load_any(path)? {
+            AnyModel::Documents(model) => {
+                return documents::plot::run(path, model.config().kind.name(), &model.snapshot(), &args.output);
+            }
+            AnyModel::Rows(model) => Some(model_file::learnt(path, *model)?),
+        },
+    };
     let drawing = match (&args.scores, &model, args.row) {
         (Some(scores), ..) => scored(scores, args.format, model.as_ref())?,
         (None, Some(model), Some(row)) => one_row(&args, model, row)?,

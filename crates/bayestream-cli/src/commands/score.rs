@@ -1,9 +1,10 @@
 //! `score`: rows against a model that stays as it is.
 
-use crate::args::{AlarmArgs, OnErrorArg, TableArgs};
+use crate::args::{AlarmArgs, OnErrorArg, TableArgs, TextArgs};
+use crate::documents;
 use crate::error::Failure;
 use crate::feed::{Feed, Next, Plan, Portion, remove_row};
-use crate::model_file;
+use crate::model_file::{self, AnyModel};
 use crate::scores::ScoreTable;
 use crate::terminal;
 use crate::training::{batch_of, located};
@@ -24,25 +25,31 @@ pub struct ScoreArgs {
     model: String,
     /// A file with rows, or `-` for standard input. Columns that the model does not have are ignored.
     #[arg(value_name = "INPUT")]
-    input: String,
-    /// Format of the input: csv, ndjson, parquet or arrow [default: by extension, else by the first bytes].
+    pub input: String,
+    /// Format of the input: csv, ndjson, parquet, arrow, or text for one document a line [default: by extension, else by
+    /// the first bytes].
     #[arg(long, value_name = "FORMAT")]
-    format: Option<Format>,
+    pub format: Option<Format>,
     /// A column that names the rows, repeated beside their scores.
     #[arg(long, value_name = "NAME")]
-    id_column: Option<String>,
+    pub id_column: Option<String>,
     /// What to do with a row that cannot be used.
     #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
-    on_error: OnErrorArg,
+    pub on_error: OnErrorArg,
     #[command(flatten)]
     alarms: AlarmArgs,
     #[command(flatten)]
-    table: TableArgs,
+    pub text: TextArgs,
+    #[command(flatten)]
+    pub table: TableArgs,
 }
 
 /// Scores every row of the input, in its order.
 pub fn run(args: ScoreArgs) -> Result<(), Failure> {
-    let mut model = model_file::load_learnt(&args.model)?;
+    let mut model = match model_file::load_any(&args.model)? {
+        AnyModel::Documents(model) => return documents::score::run(&args, *model),
+        AnyModel::Rows(model) => model_file::learnt(&args.model, *model)?,
+    };
     // Batch kinds fit here once; otherwise the judge and the scorer would each do it.
     model.finish();
     let columns = model.columns();

@@ -2,6 +2,7 @@
 
 mod plant;
 mod report;
+pub mod topics;
 
 use crate::error::Failure;
 use crate::model_file;

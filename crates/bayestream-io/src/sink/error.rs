@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use crate::Format;
+
 /// Why an output could not be written. The message says what, where and what to do; `code` is stable.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -20,6 +22,11 @@ pub enum OutputError {
     UnknownFormat {
         /// The path as given.
         file: String,
+    },
+    /// The format has no place for columns.
+    NotATable {
+        /// The format asked for.
+        format: Format,
     },
     /// The cells of a row do not fit the columns of the table: a mistake of the calling program.
     WrongCells {
@@ -42,6 +49,7 @@ impl OutputError {
             OutputError::ClosedPipe => "output/closed-pipe",
             OutputError::Unwritable { .. } => "output/unwritable",
             OutputError::UnknownFormat { .. } => "output/unknown-format",
+            OutputError::NotATable { .. } => "output/not-a-table",
             OutputError::WrongCells { .. } => "output/wrong-cells",
             OutputError::Encoding { .. } => "output/encoding",
         }
@@ -82,6 +90,9 @@ impl fmt::Display for OutputError {
                 "{file}: the extension does not tell the format; end the name in .csv, .ndjson, .parquet or .arrow, \
                  or pass --to csv|ndjson|parquet|arrow"
             ),
+            OutputError::NotATable { format } => {
+                write!(f, "a table cannot be written as {format}: pass --to csv|ndjson|parquet|arrow")
+            }
             OutputError::WrongCells { detail } => {
                 write!(f, "the row does not fit the table: {detail}")
             }

@@ -116,6 +116,7 @@ impl TableWriter {
             // A stream can be read while it is written; a file can be jumped around in.
             Format::Arrow if is_stream => Encoder::Columnar(Box::new(ColumnarTable::arrow_stream(target, &columns)?)),
             Format::Arrow => Encoder::Columnar(Box::new(ColumnarTable::arrow_file(target, &columns)?)),
+            Format::Text => return Err(OutputError::NotATable { format }),
         };
         Ok(TableWriter { columns, encoder })
     }
@@ -125,7 +126,11 @@ impl TableWriter {
         let by_name = || {
             if target == "-" { Some(Format::Ndjson) } else { Format::from_path(target) }
         };
-        format.or_else(by_name).ok_or_else(|| OutputError::UnknownFormat { file: target.to_string() })
+        match format.or_else(by_name) {
+            None => Err(OutputError::UnknownFormat { file: target.to_string() }),
+            Some(format @ Format::Text) => Err(OutputError::NotATable { format }),
+            Some(format) => Ok(format),
+        }
     }
 
     /// The table's columns.

@@ -4,14 +4,42 @@
 use std::ops::Range;
 
 use arrow_array::RecordBatch;
+use arrow_schema::Schema;
 
-use super::arrays::{copy_numbers, take_text};
-use super::decoder::Decoder;
-use super::plan::{Role, is_weight};
-use crate::{CellProblem, InputError, OnError, Place, Progress, RowBatch, RowSource};
+use super::arrays::{copy_numbers, is_number_type, is_text_type, take_text};
+use super::decoder::{Decoder, Planner};
+use super::plan::{Plan, Role, is_weight};
+use crate::{CellProblem, InputError, OnError, Place, Progress, ReadOptions, RowBatch, RowSource};
+
+impl Planner for ReadOptions {
+    type Plan = Plan;
+
+    const DECODED_ROWS: usize = 8192;
+
+    /// Refuses columns whose types do not fit their roles.
+    fn plan(&self, file: &str, schema: &Schema) -> Result<(Plan, Vec<usize>), InputError> {
+        let names = schema.fields().iter().map(|field| field.name().clone()).collect();
+        let plan = Plan::new(file, names, self)?;
+        let mut projected = Vec::new();
+        for (column_ix, (field, role)) in schema.fields().iter().zip(&plan.roles).enumerate() {
+            let (fits, as_text) = match role {
+                Role::Ignored => continue,
+                Role::Value(_) | Role::Weight => (is_number_type(field.data_type()), false),
+                Role::Label | Role::Id => (is_text_type(field.data_type()), true),
+            };
+            if !fits {
+                let (file, column) = (file.to_string(), field.name().clone());
+                let data_type = field.data_type().to_string();
+                return Err(InputError::UnsupportedType { file, column, data_type, as_text });
+            }
+            projected.push(column_ix);
+        }
+        Ok((plan, projected))
+    }
+}
 
 pub(crate) struct ColumnarSource {
-    decoder: Decoder,
+    decoder: Decoder<Plan>,
     block: Option<RecordBatch>,
     /// How many rows of the block have been handed out.
     taken: usize,
@@ -24,7 +52,7 @@ pub(crate) struct ColumnarSource {
 }
 
 impl ColumnarSource {
-    pub(crate) fn new(decoder: Decoder) -> ColumnarSource {
+    pub(crate) fn new(decoder: Decoder<Plan>) -> ColumnarSource {
         ColumnarSource {
             decoder,
             block: None,

@@ -12,21 +12,29 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::reader::ChunkReader;
 
-use super::arrays::{is_number_type, is_text_type};
 use super::guard::{Damaged, guarded};
 use super::input::{Gauge, Input};
-use super::plan::{Plan, Role};
-use crate::{Format, InputError, Progress, ReadOptions};
-
-/// Rows of a Parquet file decoded at a time; independent of the batches handed out.
-const DECODED_ROWS: usize = 8192;
+use crate::{Format, InputError, Progress};
 
 type Blocks = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 
+/// Which columns to read, and what for.
+pub(crate) trait Planner {
+    /// What is to be done with the columns.
+    type Plan;
+
+    /// Rows of a Parquet file decoded at a time; independent of the batches handed out.
+    const DECODED_ROWS: usize;
+
+    /// Gives the columns their parts; also returns which of them to read.
+    fn plan(&self, file: &str, schema: &Schema) -> Result<(Self::Plan, Vec<usize>), InputError>;
+}
+
 /// An opened file that gives its rows block by block.
-pub(crate) struct Decoder {
+pub(crate) struct Decoder<P> {
+    file: String,
     format: Format,
-    pub(crate) plan: Plan,
+    pub(crate) plan: P,
     /// The columns of a block: their place in the plan.
     pub(crate) projected: Vec<usize>,
     blocks: Blocks,
@@ -52,48 +60,48 @@ impl Meter {
     }
 }
 
-impl Decoder {
-    pub(crate) fn open_parquet(mut input: Input, options: &ReadOptions) -> Result<Decoder, InputError> {
+impl<P> Decoder<P> {
+    pub(crate) fn open_parquet(mut input: Input, planner: &impl Planner<Plan = P>) -> Result<Decoder<P>, InputError> {
         let (name, gauge) = (input.name.clone(), input.gauge.clone());
         match input.plain_file.take() {
-            Some(file) => Decoder::from_parquet(file, name, gauge, true, options),
-            None => Decoder::from_parquet(Bytes::from(input.slurp()?), name, gauge, false, options),
+            Some(file) => Decoder::from_parquet(file, name, gauge, true, planner),
+            None => Decoder::from_parquet(Bytes::from(input.slurp()?), name, gauge, false, planner),
         }
     }
 
-    fn from_parquet<R: ChunkReader + 'static>(
+    fn from_parquet<R: ChunkReader + 'static, L: Planner<Plan = P>>(
         reader: R,
         name: String,
         gauge: Gauge,
         is_file: bool,
-        options: &ReadOptions,
-    ) -> Result<Decoder, InputError> {
+        planner: &L,
+    ) -> Result<Decoder<P>, InputError> {
         let format = Format::Parquet;
         let builder = decode(&name, format, || ParquetRecordBatchReaderBuilder::try_new(reader))?;
-        let (plan, projected) = plan_columns(&name, builder.schema(), options)?;
+        let (plan, projected) = planner.plan(&name, builder.schema())?;
         let n_rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
         let mask = ProjectionMask::roots(builder.parquet_schema(), projected.iter().copied());
-        let builder = builder.with_projection(mask).with_batch_size(DECODED_ROWS);
+        let builder = builder.with_projection(mask).with_batch_size(L::DECODED_ROWS);
         let blocks = Box::new(decode(&name, format, || builder.build())?);
         let meter = Meter { gauge, total: is_file.then_some(n_rows), done: 0, counts_rows: true };
-        Ok(Decoder { format, plan, projected, blocks, meter })
+        Ok(Decoder { file: name, format, plan, projected, blocks, meter })
     }
 
-    pub(crate) fn open_arrow(mut input: Input, options: &ReadOptions) -> Result<Decoder, InputError> {
+    pub(crate) fn open_arrow(mut input: Input, planner: &impl Planner<Plan = P>) -> Result<Decoder<P>, InputError> {
         let (name, gauge) = (input.name.clone(), input.gauge.clone());
         if !input.is_arrow_file() {
-            return Decoder::from_arrow_stream(input, options);
+            return Decoder::from_arrow_stream(input, planner);
         }
         match input.plain_file.take() {
             Some(file) => {
                 let again = file.try_clone().map_err(|source| InputError::from_io(&name, source))?;
                 let readers = (BufReader::new(file), BufReader::new(again));
-                Decoder::from_arrow_file(readers, name, gauge, true, options)
+                Decoder::from_arrow_file(readers, name, gauge, true, planner)
             }
             None => {
                 let bytes = Bytes::from(input.slurp()?);
                 let readers = (Cursor::new(bytes.clone()), Cursor::new(bytes));
-                Decoder::from_arrow_file(readers, name, gauge, false, options)
+                Decoder::from_arrow_file(readers, name, gauge, false, planner)
             }
         }
     }
@@ -104,32 +112,32 @@ impl Decoder {
         name: String,
         gauge: Gauge,
         is_file: bool,
-        options: &ReadOptions,
-    ) -> Result<Decoder, InputError> {
+        planner: &impl Planner<Plan = P>,
+    ) -> Result<Decoder<P>, InputError> {
         let format = Format::Arrow;
         decode(&name, format, || check_blocks(&mut readers.0))?;
         let schema = decode(&name, format, || FileReader::try_new(readers.0, None))?.schema();
-        let (plan, projected) = plan_columns(&name, &schema, options)?;
+        let (plan, projected) = planner.plan(&name, &schema)?;
         let blocks = decode(&name, format, || FileReader::try_new(readers.1, Some(projected.clone())))?;
         let total = is_file.then_some(blocks.num_batches() as u64);
         let meter = Meter { gauge, total, done: 0, counts_rows: false };
-        Ok(Decoder { format, plan, projected, blocks: Box::new(blocks), meter })
+        Ok(Decoder { file: name, format, plan, projected, blocks: Box::new(blocks), meter })
     }
 
-    fn from_arrow_stream(input: Input, options: &ReadOptions) -> Result<Decoder, InputError> {
+    fn from_arrow_stream(input: Input, planner: &impl Planner<Plan = P>) -> Result<Decoder<P>, InputError> {
         let Input { name, reader, gauge, .. } = input;
         let format = Format::Arrow;
         let blocks = decode(&name, format, || StreamReader::try_new(BufReader::new(reader), None))?;
-        let (plan, projected) = plan_columns(&name, &blocks.schema(), options)?;
+        let (plan, projected) = planner.plan(&name, &blocks.schema())?;
         let kept = projected.clone();
         let blocks = Box::new(blocks.map(move |block| block?.project(&kept)));
         let meter = Meter { gauge, total: None, done: 0, counts_rows: false };
-        Ok(Decoder { format, plan, projected, blocks, meter })
+        Ok(Decoder { file: name, format, plan, projected, blocks, meter })
     }
 
     /// The next block; none at the end.
     pub(crate) fn next_block(&mut self) -> Result<Option<RecordBatch>, InputError> {
-        let block = decode(&self.plan.file, self.format, || self.blocks.next().transpose())?;
+        let block = decode(&self.file, self.format, || self.blocks.next().transpose())?;
         if let Some(block) = &block {
             self.meter.block_taken(block.num_rows());
         }
@@ -176,29 +184,4 @@ fn decode<T, E: Display>(file: &str, format: Format, step: impl FnOnce() -> Resu
         Err(Damaged) => format!("cannot be read as {format} (the file is damaged)"),
     };
     Err(InputError::WrongFormat { file: file.to_string(), detail })
-}
-
-/// Gives the columns their roles and refuses types that do not fit them; also returns which columns to read.
-fn plan_columns(file: &str, schema: &Schema, options: &ReadOptions) -> Result<(Plan, Vec<usize>), InputError> {
-    let names = schema.fields().iter().map(|field| field.name().clone()).collect();
-    let plan = Plan::new(file, names, options)?;
-    let mut projected = Vec::new();
-    for (column_ix, (field, role)) in schema.fields().iter().zip(&plan.roles).enumerate() {
-        let (fits, as_text) = match role {
-            Role::Ignored => continue,
-            Role::Value(_) | Role::Weight => (is_number_type(field.data_type()), false),
-            Role::Label | Role::Id => (is_text_type(field.data_type()), true),
-        };
-        if !fits {
-            let (file, column) = (file.to_string(), field.name().clone());
-            return Err(InputError::UnsupportedType {
-                file,
-                column,
-                data_type: field.data_type().to_string(),
-                as_text,
-            });
-        }
-        projected.push(column_ix);
-    }
-    Ok((plan, projected))
 }

@@ -1,12 +1,30 @@
 //! Lines out of a reader, without copying them and without reading ahead of what one `read` returned.
 
+use std::fmt;
 use std::io;
 
 use super::input::{BoxedReader, UTF8_BOM};
 
-/// No honest row is longer; a binary file read as text would otherwise fill the memory.
+/// No honest row of numbers is longer; a binary file read as text would otherwise fill the memory.
 const LONGEST_LINE: usize = 256 << 20;
 const FIRST_CAPACITY: usize = 256 * 1024;
+
+/// A line is longer than lines may be. Inside of an [`io::Error`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LineTooLong {
+    /// The 1-based number of the line.
+    pub(crate) line: u64,
+    /// Bytes that a line may have.
+    pub(crate) longest: usize,
+}
+
+impl fmt::Display for LineTooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {} has more than {} bytes", self.line, self.longest)
+    }
+}
+
+impl std::error::Error for LineTooLong {}
 
 /// A reader's lines, one at a time.
 pub(crate) struct Lines {
@@ -20,6 +38,11 @@ pub(crate) struct Lines {
     /// `buffer[..filled]` has been read.
     filled: usize,
     at_end: bool,
+    /// Bytes of the input before the buffer's first one.
+    offset: u64,
+    longest: usize,
+    /// The current line was too long, and its end has not been found yet.
+    is_cut: bool,
     /// The 1-based number of the line on which the current one begins, and of its last one.
     first_line: u64,
     last_line: u64,
@@ -27,9 +50,17 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn new(reader: BoxedReader) -> Lines {
+        Lines::with_longest(reader, LONGEST_LINE)
+    }
+
+    /// Lines of at most so many bytes. A longer one is an error, after which [`Lines::advance`] goes on behind it.
+    pub(crate) fn with_longest(reader: BoxedReader, longest: usize) -> Lines {
         Lines {
             reader,
             buffer: vec![0; FIRST_CAPACITY],
+            offset: 0,
+            longest,
+            is_cut: false,
             start: 0,
             end: 0,
             next: 0,
@@ -58,8 +89,16 @@ impl Lines {
         self.first_line
     }
 
+    /// Bytes of the input before the current line.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset + self.start as u64
+    }
+
     /// Moves on to the next line; false at the end.
     pub(crate) fn advance(&mut self) -> io::Result<bool> {
+        if self.is_cut {
+            self.leave_cut_line()?;
+        }
         self.start = self.next;
         self.end = self.next;
         self.first_line = self.last_line + 1;
@@ -79,7 +118,7 @@ impl Lines {
                 self.end = searched + offset;
                 self.next = self.end + 1;
                 self.last_line += 1;
-                return Ok(true);
+                return self.check_length().map(|()| true);
             }
             if self.at_end {
                 // The last line may lack its line feed.
@@ -87,7 +126,7 @@ impl Lines {
                 self.end = self.filled;
                 self.next = self.filled;
                 self.last_line += u64::from(is_line);
-                return Ok(is_line);
+                return self.check_length().map(|()| is_line);
             }
             let moved = self.make_room()?;
             from -= moved;
@@ -105,14 +144,39 @@ impl Lines {
         self.end -= moved;
         self.next -= moved;
         self.filled -= moved;
+        self.offset += moved as u64;
+        if self.filled > self.longest {
+            self.is_cut = true;
+            return Err(self.too_long());
+        }
         if self.filled == self.buffer.len() {
-            if self.filled >= LONGEST_LINE {
-                let text = format!("a line of more than {} MiB; is this a text file?", LONGEST_LINE >> 20);
-                return Err(io::Error::new(io::ErrorKind::InvalidData, text));
-            }
             self.buffer.resize(self.buffer.len() * 2, 0);
         }
         Ok(moved)
+    }
+
+    fn check_length(&self) -> io::Result<()> {
+        if self.end - self.start > self.longest { Err(self.too_long()) } else { Ok(()) }
+    }
+
+    fn too_long(&self) -> io::Error {
+        io::Error::new(io::ErrorKind::InvalidData, LineTooLong { line: self.first_line, longest: self.longest })
+    }
+
+    /// Reads to the end of a line that was too long, and keeps none of it.
+    fn leave_cut_line(&mut self) -> io::Result<()> {
+        self.is_cut = false;
+        loop {
+            self.offset += self.filled as u64;
+            self.filled = 0;
+            self.refill()?;
+            let feed = memchr::memchr(b'\n', &self.buffer[..self.filled]);
+            if feed.is_some() || self.at_end {
+                self.next = feed.map_or(0, |feed| feed + 1);
+                self.last_line += 1;
+                return Ok(());
+            }
+        }
     }
 
     fn refill(&mut self) -> io::Result<()> {

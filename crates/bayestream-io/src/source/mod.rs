@@ -1,9 +1,10 @@
-//! Sources: bytes of any format in, rows out.
+//! Sources: bytes of any format in, rows or documents out.
 
 mod arrays;
 mod columnar;
 mod csv;
 mod decoder;
+mod documents;
 mod guard;
 mod input;
 mod lines;
@@ -12,6 +13,8 @@ mod number;
 mod object;
 mod plan;
 mod quotes;
+mod records;
+mod words;
 
 use std::fs;
 use std::io::Read;
@@ -21,6 +24,10 @@ use crate::{Format, InputError, ReadOptions, RowSource};
 use columnar::ColumnarSource;
 use decoder::Decoder;
 use input::Input;
+
+pub use documents::{open_documents, open_documents_reader};
+pub(crate) use lines::LineTooLong;
+pub use words::read_words;
 
 /// Opens an input, a path or `-` for standard input, and reads as far as its columns. Gzip is unpacked wherever the
 /// bytes are gzip. Without [`ReadOptions::format`] the extension decides, and where it says nothing, the first bytes.
@@ -48,6 +55,10 @@ fn start(input: Input, format: Option<Format>, options: &ReadOptions) -> Result<
         Format::Ndjson => Box::new(ndjson::NdjsonSource::open(input, options)?),
         Format::Parquet => Box::new(ColumnarSource::new(Decoder::open_parquet(input, options)?)),
         Format::Arrow => Box::new(ColumnarSource::new(Decoder::open_arrow(input, options)?)),
+        Format::Text => {
+            let detail = "plain text has no columns of numbers".to_string();
+            return Err(InputError::WrongFormat { file: input.name, detail });
+        }
     })
 }
 

@@ -22,29 +22,29 @@ const NOT_WHOLE: Malformed = "not one whole JSON object on one line (it ends ear
 
 /// Walks over the pairs of an object.
 pub(crate) struct Pairs<'a> {
-    bytes: &'a [u8],
-    at: usize,
+    scan: Scanner<'a>,
     begun: bool,
 }
 
 impl<'a> Pairs<'a> {
     pub(crate) fn of(line: &'a [u8]) -> Result<Pairs<'a>, Malformed> {
-        let mut pairs = Pairs { bytes: line, at: 0, begun: false };
-        pairs.skip_blanks();
-        match pairs.bump()? {
-            b'{' => Ok(pairs),
+        let mut scan = Scanner { bytes: line, at: 0 };
+        scan.skip_blanks();
+        match scan.bump()? {
+            b'{' => Ok(Pairs { scan, begun: false }),
             _ => Err("not a JSON object; expected one object a line, like {\"x1\": 0.5, \"x2\": null}"),
         }
     }
 
     /// The next key (escapes as written) and its value; none at the object's end, which must be the line's.
     pub(crate) fn next_pair(&mut self) -> Result<Option<(&'a [u8], Value<'a>)>, Malformed> {
-        self.skip_blanks();
-        let separator = self.peek()?;
+        let scan = &mut self.scan;
+        scan.skip_blanks();
+        let separator = scan.peek()?;
         if separator == b'}' {
-            self.at += 1;
-            self.skip_blanks();
-            return match self.at == self.bytes.len() {
+            scan.at += 1;
+            scan.skip_blanks();
+            return match scan.at == scan.bytes.len() {
                 true => Ok(None),
                 false => Err("something follows the JSON object; expected one object a line"),
             };
@@ -53,27 +53,72 @@ impl<'a> Pairs<'a> {
             if separator != b',' {
                 return Err("not JSON: expected a comma or } behind a value");
             }
-            self.at += 1;
-            self.skip_blanks();
+            scan.at += 1;
+            scan.skip_blanks();
         }
         self.begun = true;
-        if self.bump()? != b'"' {
+        if scan.bump()? != b'"' {
             return Err("not JSON: expected a key in double quotes");
         }
-        let key = self.text()?;
-        self.skip_blanks();
-        if self.bump()? != b':' {
+        let key = scan.text()?;
+        scan.skip_blanks();
+        if scan.bump()? != b':' {
             return Err("not JSON: expected a colon behind a key");
         }
-        self.skip_blanks();
-        Ok(Some((key, self.value()?)))
+        scan.skip_blanks();
+        Ok(Some((key, scan.value()?)))
     }
 
+    /// How far into the line it has come.
+    pub(crate) fn position(&self) -> usize {
+        self.scan.at
+    }
+}
+
+/// Walks over the items of a list.
+pub(crate) struct Items<'a> {
+    scan: Scanner<'a>,
+    begun: bool,
+}
+
+impl<'a> Items<'a> {
+    /// The items of a list as written; none if it is something else.
+    pub(crate) fn of(list: &'a [u8]) -> Option<Items<'a>> {
+        let mut scan = Scanner { bytes: list, at: 0 };
+        scan.skip_blanks();
+        (scan.bump() == Ok(b'[')).then_some(Items { scan, begun: false })
+    }
+
+    /// The next item; none at the list's end.
+    pub(crate) fn next_item(&mut self) -> Result<Option<Value<'a>>, Malformed> {
+        let scan = &mut self.scan;
+        scan.skip_blanks();
+        match scan.peek()? {
+            b']' => return Ok(None),
+            b',' if self.begun => {
+                scan.at += 1;
+                scan.skip_blanks();
+            }
+            _ if self.begun => return Err("not JSON: expected a comma or ] behind an item of a list"),
+            _ => {}
+        }
+        self.begun = true;
+        scan.value().map(Some)
+    }
+}
+
+/// A place in the line, and the steps that lead on from it.
+struct Scanner<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Scanner<'a> {
     fn value(&mut self) -> Result<Value<'a>, Malformed> {
         match self.peek()? {
             b'"' => {
                 self.at += 1;
-                Ok(Value::Text(self.text()?))
+                Ok(Value::Text(self.long_text()?))
             }
             b'[' | b'{' => self.nested(),
             _ => {
@@ -108,7 +153,21 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// A list or an object, by its brackets alone: it is never looked into.
+    /// As [`Scanner::text`], for texts worth a search.
+    fn long_text(&mut self) -> Result<&'a [u8], Malformed> {
+        let start = self.at;
+        loop {
+            let rest = self.bytes.get(self.at..).ok_or(NOT_WHOLE)?;
+            let length = memchr::memchr2(b'"', b'\\', rest).ok_or(NOT_WHOLE)?;
+            self.at += length + 1;
+            if rest[length] == b'"' {
+                return Ok(&self.bytes[start..self.at - 1]);
+            }
+            self.at += 1;
+        }
+    }
+
+    /// A list or an object, by its brackets alone.
     fn nested(&mut self) -> Result<Value<'a>, Malformed> {
         let start = self.at;
         let mut depth = 0usize;
@@ -146,13 +205,58 @@ impl<'a> Pairs<'a> {
 
 /// The text that a JSON string stands for, put into `scratch` only when it has escapes.
 pub(crate) fn unescape<'s>(written: &'s [u8], scratch: &'s mut String) -> Option<&'s str> {
+    let text = std::str::from_utf8(written).ok()?;
     if memchr::memchr(b'\\', written).is_none() {
-        return std::str::from_utf8(written).ok();
+        return Some(text);
     }
-    let mut quoted = Vec::with_capacity(written.len() + 2);
-    quoted.push(b'"');
-    quoted.extend_from_slice(written);
-    quoted.push(b'"');
-    *scratch = serde_json::from_slice(&quoted).ok()?;
+    scratch.clear();
+    unescape_into(text, scratch, false).ok()?;
     Some(scratch)
+}
+
+/// Adds the text that a JSON string stands for, and says whether something had to be mended: escapes that stand for no
+/// character, as for one half of a pair, become U+FFFD. Unless they may not: the error is the place of the first.
+pub(crate) fn unescape_into(written: &str, into: &mut String, may_mend: bool) -> Result<bool, usize> {
+    let mut is_mended = false;
+    let mut rest = written;
+    while let Some(slash) = memchr::memchr(b'\\', rest.as_bytes()) {
+        into.push_str(&rest[..slash]);
+        let escape = &rest[slash + 1..];
+        let (character, length) = match escape.as_bytes().first() {
+            Some(b'n') => (Some('\n'), 1),
+            Some(b't') => (Some('\t'), 1),
+            Some(b'r') => (Some('\r'), 1),
+            Some(b'b') => (Some('\u{8}'), 1),
+            Some(b'f') => (Some('\u{c}'), 1),
+            Some(&sign @ (b'"' | b'\\' | b'/')) => (Some(char::from(sign)), 1),
+            Some(b'u') => unicode_escape(escape),
+            _ => (None, 0),
+        };
+        if character.is_none() && !may_mend {
+            return Err(written.len() - rest.len() + slash);
+        }
+        is_mended |= character.is_none();
+        into.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
+        rest = &escape[length..];
+    }
+    into.push_str(rest);
+    Ok(is_mended)
+}
+
+/// The character of an escape that begins with `u`, and how many bytes it takes: eleven where two escapes are one pair.
+fn unicode_escape(escape: &str) -> (Option<char>, usize) {
+    let unit_at = |start: usize| -> Option<u16> {
+        let digits = escape.get(start..start + 4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        u16::from_str_radix(digits?, 16).ok()
+    };
+    let Some(first) = unit_at(1) else {
+        return (None, 1);
+    };
+    let second = if escape[5..].starts_with("\\u") { unit_at(7) } else { None };
+    let pair = [first, second.unwrap_or(0)];
+    match char::decode_utf16(pair).next() {
+        Some(Ok(character)) if character.len_utf16() == 2 => (Some(character), 11),
+        Some(Ok(character)) => (Some(character), 5),
+        _ => (None, 5),
+    }
 }

@@ -146,7 +146,7 @@ fn as_text(cell: &[u8]) -> Result<&str, CellProblem> {
     std::str::from_utf8(cell).map_err(|_| CellProblem::NotUtf8)
 }
 
-fn refuse_duplicates(file: &str, names: &[String]) -> Result<(), InputError> {
+pub(crate) fn refuse_duplicates(file: &str, names: &[String]) -> Result<(), InputError> {
     let mut sorted: Vec<&String> = names.iter().collect();
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -170,16 +170,21 @@ pub(crate) fn nearest<'a>(asked: &str, names: &'a [String]) -> Option<&'a str> {
         .map(|(_, name)| name.as_str())
 }
 
-fn known_columns_hint(asked: &str, names: &[String]) -> String {
+pub(crate) fn known_columns_hint(asked: &str, names: &[String]) -> String {
+    match nearest(asked, names) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("the columns are {}", listed(names)),
+    }
+}
+
+/// The first names, and how many more there are.
+pub(crate) fn listed(names: &[String]) -> String {
     const SHOWN: usize = 12;
-    if let Some(name) = nearest(asked, names) {
-        return format!("did you mean `{name}`?");
-    }
-    let mut hint = format!("the columns are {}", names[..names.len().min(SHOWN)].join(", "));
+    let mut list = names[..names.len().min(SHOWN)].join(", ");
     if names.len() > SHOWN {
-        hint.push_str(&format!(" and {} more", names.len() - SHOWN));
+        list.push_str(&format!(" and {} more", names.len() - SHOWN));
     }
-    hint
+    list
 }
 
 /// What is wrong with a row, before it is worth a message: skipped rows cost no memory.

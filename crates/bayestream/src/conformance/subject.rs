@@ -15,7 +15,7 @@ pub struct Subject {
 
 /// Every kind, with both variants where it has them.
 pub fn subjects() -> Vec<Subject> {
-    let variants = |kind: Kind| match kind.is_ofab() {
+    let variants = |kind: Kind| match kind.has_paper_variant() {
         true => vec![Variant::Default, Variant::Paper],
         false => vec![Variant::Default],
     };

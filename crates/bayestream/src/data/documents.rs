@@ -1,5 +1,6 @@
 //! Documents on their way into a model: how often each word occurs in each of them.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A batch of documents as word counts, checked: a document is a run of words in increasing order, each with how often
@@ -66,11 +67,12 @@ impl<'a> Documents<'a> {
 }
 
 /// Documents gathered one by one, to be looked at as [`Documents`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentBuffer {
     starts: Vec<usize>,
     words: Vec<u32>,
     counts: Vec<u32>,
+    #[serde(skip)]
     tokens: Vec<u32>,
 }
 
@@ -117,6 +119,11 @@ impl DocumentBuffer {
             }
         }
         self.starts.push(self.words.len());
+    }
+
+    /// What is wrong with documents that were read from a file.
+    pub fn check(&self) -> Result<(), DocumentsError> {
+        Documents::new(&self.starts, &self.words, &self.counts).map(|_| ())
     }
 
     /// The documents gathered so far.

@@ -125,6 +125,11 @@ impl Frame {
             && self.scale.iter().all(|v| v.is_finite() && *v > 0.0)
     }
 
+    /// What a column is divided by.
+    pub fn scale(&self, column: usize) -> f64 {
+        self.scale[column]
+    }
+
     /// One cell in the data's own units.
     pub fn cell_out(&self, column: usize, value: f64) -> f64 {
         value * self.scale[column] + self.shift[column]

@@ -1,10 +1,12 @@
 //! How a batch changes the state. One folder or file per engine; moves that engines share live in `parts`.
 
+pub mod bmm;
 pub mod dp;
 pub mod fab;
 pub mod ofab;
 pub mod ofab_paper;
 pub mod parts;
+pub mod topics;
 pub mod vb;
 
 use crate::data::{Batch, Documents};

@@ -9,6 +9,7 @@ mod normal_wishart;
 mod ppca;
 mod wishart_holes;
 mod wishart_posterior;
+mod wishart_projection;
 
 pub use gauss::{Gauss, GaussScratch, Repair, VARIANCE_FLOOR, model_covariance, prior_free_count};
 pub use moments::Moments;

@@ -38,7 +38,7 @@ impl WishartPosterior {
         n_repairs
     }
 
-    fn set_norm(&mut self) {
+    pub(super) fn set_norm(&mut self) {
         let d = self.mean.len() as f64;
         self.log_norm = ln_gamma(0.5 * (self.nu + 1.0)) - ln_gamma(0.5 * (self.nu + 1.0 - d))
             + 0.5 * d * (self.c / (self.c + 1.0)).ln()

@@ -1,6 +1,7 @@
 //! One error type per boundary, each with a stable code.
 
 use crate::data::DataError;
+use crate::text::TextError;
 use std::fmt;
 
 /// A model cannot be made as asked.
@@ -31,6 +32,11 @@ pub enum ConfigError {
         /// What it takes.
         expected: String,
     },
+    /// Something about text.
+    Text {
+        /// What.
+        error: TextError,
+    },
     /// The rows have no columns, or the same name twice.
     BadColumns {
         /// What is wrong.
@@ -45,6 +51,7 @@ impl ConfigError {
             ConfigError::UnknownKind { .. } => "unknown-kind",
             ConfigError::UnknownSetting { .. } => "unknown-setting",
             ConfigError::BadValue { .. } => "bad-value",
+            ConfigError::Text { error } => error.code(),
             ConfigError::BadColumns { .. } => "bad-columns",
         }
     }
@@ -72,6 +79,7 @@ impl fmt::Display for ConfigError {
             ConfigError::BadValue { name, value, expected } => {
                 write!(f, "setting {name}={value}: expected {expected}")
             }
+            ConfigError::Text { error } => write!(f, "{error}"),
             ConfigError::BadColumns { reason } => write!(f, "{reason}"),
         }
     }
@@ -147,6 +155,13 @@ pub enum FormatError {
         /// Bytes it has.
         found: u64,
     },
+    /// It is a model of documents where one of rows is wanted, or the other way round.
+    OtherInput {
+        /// Its kind.
+        kind: String,
+        /// What that learns from.
+        reads: &'static str,
+    },
     /// Its checksum does not match.
     Damaged,
     /// The bytes are sound but what they say is not a valid model.
@@ -163,6 +178,7 @@ impl FormatError {
             FormatError::NotAModel => "not-a-model",
             FormatError::TooNew { .. } => "too-new",
             FormatError::CutShort { .. } => "cut-short",
+            FormatError::OtherInput { .. } => "other-input",
             FormatError::Damaged => "damaged",
             FormatError::Invalid { .. } => "invalid-model",
         }
@@ -178,6 +194,9 @@ impl fmt::Display for FormatError {
             }
             FormatError::CutShort { expected, found } => {
                 write!(f, "the file is cut short: {found} bytes of {expected}; use an earlier checkpoint or fit again")
+            }
+            FormatError::OtherInput { kind, reads } => {
+                write!(f, "this is a model of kind {kind}, which learns from {reads}; this command cannot use it")
             }
             FormatError::Damaged => {
                 write!(f, "the file is damaged (its checksum does not match); use an earlier checkpoint or fit again")

@@ -11,8 +11,9 @@
 //! ```
 //! The same model gives the same bytes. Reading checks all of it: a damaged file is an error, never a panic.
 
-use super::{Body, Config, FormatError, Kind, Model, Variant};
+use super::{Body, Config, DocumentKind, FormatError, Kind, Model, Variant};
 use crate::engine::dp::Rule;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -28,7 +29,7 @@ pub struct Header {
     pub kind: String,
     /// Rows seen.
     pub n_seen: u64,
-    /// Names of the columns.
+    /// Names of the columns; of documents, those that text comes from, or none where the reader finds them.
     pub columns: Vec<String>,
     /// Seed of every random choice.
     pub seed: u64,
@@ -36,31 +37,49 @@ pub struct Header {
     pub settings: BTreeMap<String, String>,
 }
 
+/// A whole file.
+pub(super) fn packed(header: &Header, model: &impl Serialize) -> Vec<u8> {
+    let header = serde_json::to_vec(header).expect("names, numbers and strings are always JSON");
+    let body = postcard::to_stdvec(model).expect("memory is the only sink");
+    let mut bytes = Vec::with_capacity(FIXED + header.len() + body.len() + 4);
+    bytes.extend_from_slice(MAGIC);
+    bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+    bytes.extend_from_slice(&(header.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(&header);
+    bytes.extend_from_slice(&body);
+    let crc = crc32fast::hash(&bytes);
+    bytes.extend_from_slice(&crc.to_le_bytes());
+    bytes
+}
+
+/// The model in a sound file, which may still contradict itself.
+pub(super) fn unpacked<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, FormatError> {
+    let (_, body) = sections(bytes)?;
+    let (model, rest) = postcard::take_from_bytes::<M>(body).map_err(|e| invalid(e.to_string()))?;
+    if !rest.is_empty() {
+        return Err(invalid("there is more in the body than a model".into()));
+    }
+    Ok(model)
+}
+
+pub(super) fn invalid(reason: String) -> FormatError {
+    FormatError::Invalid { reason }
+}
+
 impl Model {
     /// The model as bytes; the same model always gives the same bytes.
     pub fn save(&self) -> Vec<u8> {
-        let header = serde_json::to_vec(&self.header()).expect("names, numbers and strings are always JSON");
-        let body = postcard::to_stdvec(self).expect("memory is the only sink");
-        let mut bytes = Vec::with_capacity(FIXED + header.len() + body.len() + 4);
-        bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
-        bytes.extend_from_slice(&(header.len() as u32).to_le_bytes());
-        bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&header);
-        bytes.extend_from_slice(&body);
-        let crc = crc32fast::hash(&bytes);
-        bytes.extend_from_slice(&crc.to_le_bytes());
-        bytes
+        packed(&self.header(), self)
     }
 
     /// Reads what [`Model::save`] wrote.
     pub fn load(bytes: &[u8]) -> Result<Model, FormatError> {
-        let (_, body) = sections(bytes)?;
-        let invalid = |reason: String| FormatError::Invalid { reason };
-        let (mut model, rest) = postcard::take_from_bytes::<Model>(body).map_err(|e| invalid(e.to_string()))?;
-        if !rest.is_empty() {
-            return Err(invalid("there is more in the body than a model".into()));
+        let header = read_header(bytes)?;
+        if let Ok(kind) = header.kind.parse::<DocumentKind>() {
+            return Err(FormatError::OtherInput { kind: kind.to_string(), reads: "documents" });
         }
+        let mut model: Model = unpacked(bytes)?;
         model.config.check().map_err(|e| invalid(e.to_string()))?;
         if !model.body.fits(&model.config) {
             return Err(invalid("its learner is not of the kind it names".into()));
@@ -100,7 +119,9 @@ impl Body {
             | (Body::GmmSvb(_), Kind::GmmSvb)
             | (Body::GmmStrust(_), Kind::GmmStrust)
             | (Body::MppcaStrust(_), Kind::MppcaStrust)
-            | (Body::GmmSdaDp(_), Kind::GmmSdaDp) => true,
+            | (Body::GmmSdaDp(_), Kind::GmmSdaDp)
+            | (Body::Gaussian1dBmm(_), Kind::Gaussian1dBmm)
+            | (Body::GmmBmm(_), Kind::GmmBmm) => true,
             (Body::Dirichlet(learner), Kind::GmmSugs) => learner.rule() == Rule::Sugs,
             (Body::Dirichlet(learner), Kind::GmmAsugs) => learner.rule() == Rule::Asugs,
             (Body::Dirichlet(learner), Kind::GmmSva) => learner.rule() == Rule::Sva,
@@ -113,7 +134,7 @@ impl Body {
 /// The header alone, after the checksum was verified.
 pub fn read_header(bytes: &[u8]) -> Result<Header, FormatError> {
     let (header, _) = sections(bytes)?;
-    serde_json::from_slice(header).map_err(|e| FormatError::Invalid { reason: e.to_string() })
+    serde_json::from_slice(header).map_err(|e| invalid(e.to_string()))
 }
 
 /// Header and body of a sound file.

@@ -1,5 +1,6 @@
 //! The one table of kinds. Everything that lists or parses kinds reads it.
 
+use super::documents::{DOCUMENT_KINDS, DocumentKind};
 use super::error::ConfigError;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -32,12 +33,16 @@ pub enum Kind {
     MppcaStrust,
     /// Dirichlet-process Gaussian mixture, streaming distributed variational inference.
     GmmSdaDp,
+    /// Mixture of Gaussians of known variance, Bayesian moment matching.
+    Gaussian1dBmm,
+    /// Gaussian mixture, Bayesian moment matching.
+    GmmBmm,
 }
 
-/// A line of the table of kinds.
-pub struct KindInfo {
+/// A line of a table of kinds, of rows or of documents.
+pub struct KindInfo<K = Kind> {
     /// The kind.
-    pub kind: Kind,
+    pub kind: K,
     /// Its full name, `family/engine`.
     pub name: &'static str,
     /// The short alias, when this kind is the default for its job.
@@ -49,7 +54,7 @@ pub struct KindInfo {
 }
 
 /// Every kind there is.
-pub const KINDS: [KindInfo; 12] = [
+pub const KINDS: [KindInfo; 14] = [
     KindInfo {
         kind: Kind::GmmOfab,
         name: "gmm/ofab",
@@ -134,6 +139,20 @@ pub const KINDS: [KindInfo; 12] = [
         streaming: true,
         summary: "Dirichlet-process Gaussian mixture, streaming distributed variational Bayes (SDA-DP), for comparison",
     },
+    KindInfo {
+        kind: Kind::Gaussian1dBmm,
+        name: "gaussian1d/bmm",
+        alias: None,
+        streaming: true,
+        summary: "mixture of Gaussians of one known variance in one column (or in each), online Bayesian moment matching",
+    },
+    KindInfo {
+        kind: Kind::GmmBmm,
+        name: "gmm/bmm",
+        alias: None,
+        streaming: true,
+        summary: "Gaussian mixture of an unknown number of components, online Bayesian moment matching",
+    },
 ];
 
 impl Kind {
@@ -163,9 +182,19 @@ impl Kind {
         matches!(self, Kind::GmmSvb | Kind::GmmStrust | Kind::MppcaStrust | Kind::GmmSdaDp)
     }
 
-    /// True for kinds whose components have a conjugate prior.
+    /// True for the kinds of Bayesian moment matching.
+    pub fn is_moment_matching(self) -> bool {
+        matches!(self, Kind::Gaussian1dBmm | Kind::GmmBmm)
+    }
+
+    /// True for kinds that have a paper variant beside the one that works.
+    pub fn has_paper_variant(self) -> bool {
+        self.is_ofab() || self.is_moment_matching()
+    }
+
+    /// True for kinds whose components have a normal-Wishart prior.
     pub fn has_prior(self) -> bool {
-        self.is_dirichlet() || self.is_variational()
+        self.is_dirichlet() || self.is_variational() || self == Kind::GmmBmm
     }
 
     /// The full name, `family/engine`.
@@ -188,6 +217,32 @@ impl FromStr for Kind {
             let names = KINDS.iter().flat_map(|k| [Some(k.name), k.alias]).flatten();
             ConfigError::UnknownKind { name: text.to_string(), nearest: nearest(text, names) }
         })
+    }
+}
+
+/// A kind of either sort: what a person may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnyKind {
+    /// It learns from rows of numbers.
+    Rows(Kind),
+    /// It learns from documents.
+    Documents(DocumentKind),
+}
+
+impl FromStr for AnyKind {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<AnyKind, ConfigError> {
+        match (text.parse(), text.parse()) {
+            (Ok(kind), _) => Ok(AnyKind::Rows(kind)),
+            (_, Ok(kind)) => Ok(AnyKind::Documents(kind)),
+            (Err(_), Err(_)) => {
+                let rows = KINDS.iter().flat_map(|k| [Some(k.name), k.alias]);
+                let documents = DOCUMENT_KINDS.iter().flat_map(|k| [Some(k.name), k.alias]);
+                let nearest = nearest(text, rows.chain(documents).flatten());
+                Err(ConfigError::UnknownKind { name: text.to_string(), nearest })
+            }
+        }
     }
 }
 

@@ -1,10 +1,17 @@
 //! Models of disjoint shards of one stream, combined.
 
-use super::{Body, MergeError, Model};
+use super::{Body, MergeError, Model, Variant};
+use crate::engine::bmm::MomentMatcher;
 use crate::engine::dp::DirichletMixture;
 use crate::engine::ofab::Ofab;
 use crate::engine::vb::Vb;
 use crate::outlier::{Watch, WatchWork};
+
+fn paper_is_not_merged() -> MergeError {
+    MergeError::Unsupported {
+        reason: "variant=paper is for reproduction and cannot be merged; fit with variant=default".into(),
+    }
+}
 
 impl Model {
     /// Combines models of disjoint shards of one stream. The order in which they are given does not matter, to the bit.
@@ -24,6 +31,17 @@ impl Model {
         let ordered: Vec<&Model> = order.into_iter().map(|(_, m)| m).collect();
         let mut config = ordered[0].config.clone();
         config.shard = ordered.iter().map(|m| m.config.shard).min().unwrap_or(0);
+        macro_rules! merged_box {
+            ($variant:ident, $learner:ident) => {
+                Body::$variant(Box::new($learner::merged(
+                    ordered.iter().filter_map(|m| match &m.body {
+                        Body::$variant(learner) => Some(learner.as_ref()),
+                        _ => None,
+                    }),
+                    config.shard,
+                )))
+            };
+        }
         macro_rules! merged {
             ($variant:ident, $learner:ident) => {
                 Body::$variant($learner::merged(
@@ -42,17 +60,14 @@ impl Model {
             Body::GmmStrust(_) => merged!(GmmStrust, Vb),
             Body::MppcaStrust(_) => merged!(MppcaStrust, Vb),
             Body::GmmSdaDp(_) => merged!(GmmSdaDp, Vb),
-            Body::Dirichlet(_) => Body::Dirichlet(Box::new(DirichletMixture::merged(
-                ordered.iter().filter_map(|m| match &m.body {
-                    Body::Dirichlet(learner) => Some(learner.as_ref()),
-                    _ => None,
-                }),
-                config.shard,
-            ))),
+            Body::Dirichlet(_) => merged_box!(Dirichlet, DirichletMixture),
+            Body::Gaussian1dBmm(_) | Body::GmmBmm(_) if config.settings.variant == Variant::Paper => {
+                return Err(paper_is_not_merged());
+            }
+            Body::Gaussian1dBmm(_) => merged_box!(Gaussian1dBmm, MomentMatcher),
+            Body::GmmBmm(_) => merged_box!(GmmBmm, MomentMatcher),
             Body::GmmPaper(_) | Body::MppcaPaper(_) => {
-                return Err(MergeError::Unsupported {
-                    reason: "variant=paper is for reproduction and cannot be merged; fit with variant=default".into(),
-                });
+                return Err(paper_is_not_merged());
             }
             Body::GmmFab(_) | Body::MppcaFab(_) => {
                 return Err(MergeError::Unsupported {

@@ -1,19 +1,28 @@
 //! The closed edge: kinds, settings, one `Model` over every learner, files, merging, errors.
 
+mod documents;
 mod error;
 mod file;
 mod kind;
 mod merge;
+mod parse;
 mod settings;
 mod watching;
 
+pub use documents::{
+    DOCUMENT_KINDS, DOCUMENT_SETTINGS, DocumentConfig, DocumentKind, DocumentModel, DocumentSettings, DocumentStep,
+    TopWord, TopicSnapshot,
+};
 pub use error::{ConfigError, FormatError, MergeError, UpdateError};
 pub use file::{FORMAT_VERSION, Header, read_header};
-pub use kind::{KINDS, Kind, KindInfo, nearest};
-pub use settings::{DirichletSettings, PruneMerge, SETTINGS, ScaleChoice, SettingInfo, Settings, Variant};
+pub use kind::{AnyKind, KINDS, Kind, KindInfo, nearest};
+pub use settings::{
+    DirichletSettings, MomentSettings, PruneMerge, SETTINGS, ScaleChoice, SettingInfo, Settings, Variant,
+};
 pub use watching::Judge;
 
 use crate::data::{Batch, DataError, DataFault, LARGEST_CELL};
+use crate::engine::bmm::{KnownVariance, MomentMatcher, WishartPart};
 use crate::engine::dp::{DirichletMixture, Rule};
 use crate::engine::fab::Fab;
 use crate::engine::ofab::Ofab;
@@ -86,6 +95,8 @@ enum Body {
     GmmStrust(Vb<FullGaussian, Strust>),
     MppcaStrust(Vb<Ppca, Strust>),
     GmmSdaDp(Vb<FullGaussian, SdaDp>),
+    Gaussian1dBmm(Box<MomentMatcher<KnownVariance>>),
+    GmmBmm(Box<MomentMatcher<WishartPart>>),
 }
 
 impl Body {
@@ -102,6 +113,8 @@ impl Body {
             Body::GmmStrust(l) => l,
             Body::MppcaStrust(l) => l,
             Body::GmmSdaDp(l) => l,
+            Body::Gaussian1dBmm(l) => l.as_ref(),
+            Body::GmmBmm(l) => l.as_ref(),
         }
     }
 
@@ -118,6 +131,8 @@ impl Body {
             Body::GmmStrust(l) => l,
             Body::MppcaStrust(l) => l,
             Body::GmmSdaDp(l) => l,
+            Body::Gaussian1dBmm(l) => l.as_mut(),
+            Body::GmmBmm(l) => l.as_mut(),
         }
     }
 }
@@ -141,6 +156,8 @@ impl Model {
             (Kind::GmmStrust, _) => Body::GmmStrust(Vb::new(&config)),
             (Kind::MppcaStrust, _) => Body::MppcaStrust(Vb::new(&config)),
             (Kind::GmmSdaDp, _) => Body::GmmSdaDp(Vb::new(&config)),
+            (Kind::Gaussian1dBmm, _) => Body::Gaussian1dBmm(Box::new(MomentMatcher::new(&config))),
+            (Kind::GmmBmm, _) => Body::GmmBmm(Box::new(MomentMatcher::new(&config))),
         };
         Ok(Model { config, body, watch: None, work: WatchWork::default() })
     }

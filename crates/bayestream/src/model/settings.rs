@@ -2,6 +2,7 @@
 
 use super::error::ConfigError;
 use super::kind::{Kind, nearest};
+use super::parse::{positive, put, put_list, put_option, put_word, word};
 use crate::data::Scaling;
 use crate::family::NormalWishart;
 use serde::{Deserialize, Serialize};
@@ -9,9 +10,10 @@ use serde::{Deserialize, Serialize};
 /// How the online engine works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Variant {
-    /// The version that works: see `engine::ofab`.
+    /// The version that works: see `engine::ofab` and `engine::bmm`.
     Default,
-    /// Algorithm 1 of the paper with the documented corrections: see `engine::ofab_paper`.
+    /// Algorithm 1 of the paper with the documented corrections: see `engine::ofab_paper`; for moment matching, its
+    /// sampling and its heuristics.
     Paper,
 }
 
@@ -101,6 +103,28 @@ impl DirichletSettings {
     }
 }
 
+/// What Bayesian moment matching of rows expects before it has seen any.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MomentSettings {
+    /// Components expected, λ.
+    pub lambda0: f64,
+    /// Dirichlet parameter γ of a component without rows.
+    pub gamma: f64,
+    /// Known variance τ² within components, in the columns' own units squared; `None`: the share of each column's
+    /// variance that foretells the first rows best.
+    pub tau2: Option<f64>,
+    /// Variance of the prior of means, in the columns' own units squared; `None`: 40 times each column's variance.
+    pub prior_variance: Option<f64>,
+    /// Paper variant: draws of the number of components per row, M.
+    pub draws: usize,
+}
+
+impl Default for MomentSettings {
+    fn default() -> Self {
+        MomentSettings { lambda0: 3.0, gamma: 1.0, tau2: None, prior_variance: None, draws: 1000 }
+    }
+}
+
 /// Everything that can be set. `--set NAME=VALUE` on the command line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
@@ -140,6 +164,8 @@ pub struct Settings {
     pub dirichlet: DirichletSettings,
     /// SDA-DP: components tried in each batch.
     pub new_components: usize,
+    /// Moment matching.
+    pub moments: MomentSettings,
 }
 
 impl Default for Settings {
@@ -163,12 +189,13 @@ impl Default for Settings {
             spare: 2,
             dirichlet: DirichletSettings::default(),
             new_components: 20,
+            moments: MomentSettings::default(),
         }
     }
 }
 
-/// A line of the table of settings.
-pub struct SettingInfo {
+/// A line of a table of settings, for models of rows or of documents.
+pub struct SettingInfo<S = Settings, K = Kind> {
     /// The name on the command line and in files.
     pub name: &'static str,
     /// What values it takes.
@@ -176,9 +203,9 @@ pub struct SettingInfo {
     /// What it does.
     pub help: &'static str,
     /// Which kinds have it.
-    pub of: fn(Kind) -> bool,
-    get: fn(&Settings) -> String,
-    set: fn(&mut Settings, &str) -> bool,
+    pub of: fn(K) -> bool,
+    pub(super) get: fn(&S) -> String,
+    pub(super) set: fn(&mut S, &str) -> bool,
 }
 
 fn every(_: Kind) -> bool {
@@ -190,7 +217,7 @@ fn streams(kind: Kind) -> bool {
 }
 
 fn remembers(kind: Kind) -> bool {
-    kind.is_ofab() || kind == Kind::GmmDp
+    kind.is_ofab() || kind == Kind::GmmDp || kind.is_moment_matching()
 }
 
 fn adapts(kind: Kind) -> bool {
@@ -205,64 +232,7 @@ fn iterates(kind: Kind) -> bool {
     kind.is_ofab() || kind.is_variational()
 }
 
-fn positive(value: &f64) -> bool {
-    *value > 0.0 && value.is_finite()
-}
-
-/// Parses into `slot` when `accept` likes the value.
-fn put<T: std::str::FromStr>(slot: &mut T, text: &str, accept: impl Fn(&T) -> bool) -> bool {
-    match text.parse::<T>() {
-        Ok(value) if accept(&value) => {
-            *slot = value;
-            true
-        }
-        _ => false,
-    }
-}
-
-/// Like [`put`] for a setting that may be switched off by a word.
-fn put_option<T: std::str::FromStr>(slot: &mut Option<T>, text: &str, none: &str, accept: impl Fn(&T) -> bool) -> bool {
-    if text == none {
-        *slot = None;
-        return true;
-    }
-    match text.parse::<T>() {
-        Ok(value) if accept(&value) => {
-            *slot = Some(value);
-            true
-        }
-        _ => false,
-    }
-}
-
-/// Puts a list of positive numbers, separated by commas.
-fn put_list(slot: &mut Vec<f64>, text: &str) -> bool {
-    match text.split(',').map(|v| v.trim().parse::<f64>()).collect::<Result<Vec<f64>, _>>() {
-        Ok(values) if !values.is_empty() && values.len() <= 100 && values.iter().all(positive) => {
-            *slot = values;
-            true
-        }
-        _ => false,
-    }
-}
-
-/// Puts the value whose word is `text`.
-fn put_word<T: Copy>(slot: &mut T, text: &str, words: &[(&str, T)]) -> bool {
-    match words.iter().find(|(word, _)| *word == text) {
-        Some((_, value)) => {
-            *slot = *value;
-            true
-        }
-        None => false,
-    }
-}
-
-/// The word of a value.
-fn word<T: PartialEq>(value: &T, words: &[(&'static str, T)]) -> String {
-    words.iter().find(|(_, v)| v == value).map_or_else(String::new, |(w, _)| (*w).to_string())
-}
-
-const VARIANTS: [(&str, Variant); 2] = [("default", Variant::Default), ("paper", Variant::Paper)];
+pub(super) const VARIANTS: [(&str, Variant); 2] = [("default", Variant::Default), ("paper", Variant::Paper)];
 const SWITCH: [(&str, bool); 2] = [("off", false), ("auto", true)];
 const PRUNE_MERGE: [(&str, PruneMerge); 3] =
     [("off", PruneMerge::Off), ("paper", PruneMerge::Paper), ("exact", PruneMerge::Exact)];
@@ -270,12 +240,12 @@ const SCALES: [(&str, ScaleChoice); 3] =
     [("auto", ScaleChoice::Auto), ("columns", ScaleChoice::Columns), ("common", ScaleChoice::Common)];
 
 /// Every setting there is.
-pub const SETTINGS: [SettingInfo; 28] = [
+pub const SETTINGS: [SettingInfo; 33] = [
     SettingInfo {
         name: "variant",
         takes: "default or paper",
-        help: "paper runs Algorithm 1 of the paper, for reproduction",
-        of: Kind::is_ofab,
+        help: "paper runs the algorithm of the paper, for reproduction",
+        of: Kind::has_paper_variant,
         get: |s| word(&s.variant, &VARIANTS),
         set: |s, t| put_word(&mut s.variant, t, &VARIANTS),
     },
@@ -315,7 +285,7 @@ pub const SETTINGS: [SettingInfo; 28] = [
         name: "start-components",
         takes: "a number from 1 to 1000",
         help: "components the first model starts from, before it shrinks",
-        of: |k| !k.is_dirichlet(),
+        of: |k| !k.is_dirichlet() && !k.is_moment_matching(),
         get: |s| s.start_components.to_string(),
         set: |s, t| put(&mut s.start_components, t, |v| (1..=1000).contains(v)),
     },
@@ -402,7 +372,7 @@ pub const SETTINGS: [SettingInfo; 28] = [
     SettingInfo {
         name: "nu0",
         takes: "a number larger than the columns less one, or auto",
-        help: "degrees of freedom of the Wishart prior, twice delta0 of the papers (auto: what foretells the first rows best; variational kinds: columns + 3)",
+        help: "degrees of freedom of the Wishart prior, twice delta0 of the papers (auto: what foretells the first rows best; variational kinds: columns + 3; gmm/bmm: columns + 2)",
         of: Kind::has_prior,
         get: |s| s.dirichlet.nu0.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.dirichlet.nu0, t, "auto", positive),
@@ -410,7 +380,7 @@ pub const SETTINGS: [SettingInfo; 28] = [
     SettingInfo {
         name: "c0",
         takes: "a number of rows larger than 0, or auto",
-        help: "weight of the prior mean (auto: what agrees with prior-scale)",
+        help: "weight of the prior mean (auto: what agrees with prior-scale; gmm/bmm: 0.01)",
         of: Kind::has_prior,
         get: |s| s.dirichlet.c0.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.dirichlet.c0, t, "auto", positive),
@@ -427,7 +397,7 @@ pub const SETTINGS: [SettingInfo; 28] = [
         name: "alpha",
         takes: "a number larger than 0, or auto",
         help: "concentration of the Dirichlet process (auto: learnt; gmm/sva and variational kinds: 1)",
-        of: Kind::has_prior,
+        of: |k| k.has_prior() && !k.is_moment_matching(),
         get: |s| s.dirichlet.alpha.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.dirichlet.alpha, t, "auto", positive),
     },
@@ -494,6 +464,46 @@ pub const SETTINGS: [SettingInfo; 28] = [
         of: |k| k == Kind::GmmSdaDp,
         get: |s| s.new_components.to_string(),
         set: |s, t| put(&mut s.new_components, t, |v| (1..=1000).contains(v)),
+    },
+    SettingInfo {
+        name: "lambda0",
+        takes: "a number of at least 1",
+        help: "components expected before any row was seen",
+        of: Kind::is_moment_matching,
+        get: |s| s.moments.lambda0.to_string(),
+        set: |s, t| put(&mut s.moments.lambda0, t, |v| (1.0..=1e4).contains(v)),
+    },
+    SettingInfo {
+        name: "gamma",
+        takes: "a number larger than 0",
+        help: "Dirichlet parameter of a component without rows",
+        of: Kind::is_moment_matching,
+        get: |s| s.moments.gamma.to_string(),
+        set: |s, t| put(&mut s.moments.gamma, t, positive),
+    },
+    SettingInfo {
+        name: "tau2",
+        takes: "a variance larger than 0, or auto",
+        help: "known variance within components, in the column's own units squared (auto: what foretells the first rows best)",
+        of: |k| k == Kind::Gaussian1dBmm,
+        get: |s| s.moments.tau2.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.moments.tau2, t, "auto", |v| (1e-150..1e150).contains(v)),
+    },
+    SettingInfo {
+        name: "prior-variance",
+        takes: "a variance larger than 0, or auto",
+        help: "variance of the prior of means, in the column's own units squared (auto: 40 times the column's variance)",
+        of: |k| k == Kind::Gaussian1dBmm,
+        get: |s| s.moments.prior_variance.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.moments.prior_variance, t, "auto", |v| (1e-150..1e150).contains(v)),
+    },
+    SettingInfo {
+        name: "draws",
+        takes: "a number from 1 to 1000000",
+        help: "paper variant: draws of the number of components per row",
+        of: Kind::is_moment_matching,
+        get: |s| s.moments.draws.to_string(),
+        set: |s, t| put(&mut s.moments.draws, t, |v| (1..=1_000_000).contains(v)),
     },
 ];
 

@@ -8,13 +8,14 @@
 //! | `scatter` | weighted first and second moments of a batch |
 //! | `cholesky` | factor, inverse factor, triangular solves, rank-one update |
 //! | `eigen` | symmetric eigendecomposition |
-//! | `special` | log gamma, digamma, chi-square tail, normal quantile |
+//! | `special` | log gamma and its derivatives, chi-square tail, normal quantile |
 //! | `explog` | exponential and logarithm of whole slices |
 //! | `logsumexp` | log-sum-exp and responsibilities |
 //! | `cusum` | many running sums that start over at zero |
 //! | `rng` | random streams keyed by (seed, shard, step) |
 //! | `schedule` | step sizes |
 //! | `peak` | the machine's multiply-add rate, against which the benchmark holds the kernels |
+//! | `topic_rows` | words learnt by topics, shares of topics in a document, in `f32` |
 //! | `simd` | the choice of instruction set, and the only `unsafe` of the workspace |
 //!
 //! Matrices are row-major `&[f64]` slices of length `d * d`. A slice of the wrong length is a mistake
@@ -36,6 +37,7 @@ mod scatter;
 mod schedule;
 mod simd;
 mod special;
+mod topic_rows;
 mod whitener;
 
 pub use cholesky::{NotPositive, cholesky, invert_lower, rank_one_update, solve_lower, solve_lower_transposed};
@@ -47,7 +49,8 @@ pub use logsumexp::{column_stride, log_sum_exp, normalise_columns};
 pub use rng::{Rng, stream};
 pub use scatter::weighted_moments;
 pub use schedule::Schedule;
-pub use special::{LN_2PI, chi_square_survival, digamma, ln_gamma, normal_quantile};
+pub use special::{LN_2PI, chi_square_survival, digamma, ln_gamma, normal_quantile, trigamma};
+pub use topic_rows::{TOPIC_LANES, TopicRows, WordWeight, WordWork, dot_f32, fold_in, learn_words};
 pub use whitener::{Whitener, log_density, mahalanobis};
 
 /// The same kernels without vector extensions, so that tests can compare the two paths on one machine.
@@ -57,5 +60,6 @@ pub mod portable {
     pub use super::explog::portable::{exp_slice, ln_slice};
     pub use super::logsumexp::portable::{log_sum_exp, normalise_columns};
     pub use super::scatter::portable::weighted_moments;
+    pub use super::topic_rows::portable::{dot_f32, fold_in, learn_words};
     pub use super::whitener::portable::{log_density, mahalanobis};
 }

@@ -36,6 +36,24 @@ pub fn digamma(x: f64) -> f64 {
     shifted.ln() - 0.5 / shifted - series - shift
 }
 
+/// Derivative of [`digamma`], for x > 0; NaN elsewhere.
+pub fn trigamma(x: f64) -> f64 {
+    if x.is_nan() || x <= 0.0 {
+        return f64::NAN;
+    }
+    let (mut shifted, mut shift) = (x, 0.0);
+    while shifted < 10.0 {
+        shift += 1.0 / (shifted * shifted);
+        shifted += 1.0;
+    }
+    // 1/x + 1/2x² + Σ B_2k / x^(2k+1), k = 1..7.
+    let u = 1.0 / (shifted * shifted);
+    let series = 1.0 / 6.0
+        - u * (1.0 / 30.0
+            - u * (1.0 / 42.0 - u * (1.0 / 30.0 - u * (5.0 / 66.0 - u * (691.0 / 2730.0 - u * 7.0 / 6.0)))));
+    shift + (1.0 + 0.5 / shifted + u * series) / shifted
+}
+
 /// P(X > x) for X chi-square with `dof` degrees of freedom; NaN unless dof > 0.
 pub fn chi_square_survival(x: f64, dof: f64) -> f64 {
     if x.is_nan() || !(dof > 0.0 && dof.is_finite()) {

@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 /// A topic of a snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topic {
-    /// Its name for life.
+    /// Its name for life: that of the heaviest of its members.
     pub id: ComponentId,
+    /// The topics of the master model that it stands for, the heaviest first.
+    pub members: Vec<ComponentId>,
     /// Its share of the words of the stream.
     pub weight: f64,
     /// Its share of the recent stream over that of the stream before: 1 for a topic that keeps its share.
@@ -60,18 +62,23 @@ pub struct TopicHistory {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Stretch {
     n_documents: u64,
+    /// Words of all topics, those forgotten too.
+    n_words: f64,
     words: BTreeMap<ComponentId, f64>,
 }
 
 impl Default for TopicHistory {
     fn default() -> Self {
-        TopicHistory { stretch: 50, stretches: Vec::new() }
+        TopicHistory { stretch: Self::TOLD_EVERY, stretches: Vec::new() }
     }
 }
 
 impl TopicHistory {
-    /// Adds a document: the words that each topic explains in it.
-    pub fn add(&mut self, words: impl Iterator<Item = (ComponentId, f64)>) {
+    /// Documents after which a learner should tell a history what it learnt.
+    pub const TOLD_EVERY: u64 = 50;
+
+    /// Adds a few documents: how many, and the words that each topic explains in them.
+    pub fn add(&mut self, n_documents: u64, words: impl Iterator<Item = (ComponentId, f64)>) {
         if self.stretches.last().is_none_or(|last| last.n_documents >= self.stretch) {
             if self.stretches.len() == STRETCHES {
                 self.halve();
@@ -79,18 +86,69 @@ impl TopicHistory {
             self.stretches.push(Stretch::default());
         }
         if let Some(last) = self.stretches.last_mut() {
-            last.n_documents += 1;
+            last.n_documents += n_documents;
             for (id, n) in words {
+                last.n_words += n;
                 *last.words.entry(id).or_insert(0.0) += n;
             }
         }
     }
 
-    /// From now on what was said of one topic counts as said of another.
-    pub fn rename(&mut self, from: ComponentId, to: ComponentId) {
+    /// The share of topics in the latest tenth of the documents over their share before; 1 if there is nothing to compare.
+    pub fn trend(&self, ids: &[ComponentId]) -> f64 {
+        let n: u64 = self.stretches.iter().map(|stretch| stretch.n_documents).sum();
+        let (mut recent, mut before, mut n_recent) = ((0.0, 0.0), (0.0, 0.0), 0);
+        for stretch in self.stretches.iter().rev() {
+            let side = if n_recent * 10 < n { &mut recent } else { &mut before };
+            side.0 += stretch.of(ids);
+            side.1 += stretch.n_words;
+            n_recent += stretch.n_documents;
+        }
+        // One word more on both sides keeps a topic without words from being infinitely new.
+        let share = |side: (f64, f64), other: (f64, f64)| (side.0 + side.1 / (side.1 + other.1)) / side.1;
+        if recent.1 > 0.0 && before.1 > 0.0 { share(recent, before) / share(before, recent) } else { 1.0 }
+    }
+
+    /// True when everything is a number: what a file must satisfy.
+    pub fn is_sound(&self) -> bool {
+        let number = |n: &f64| n.is_finite() && *n >= 0.0;
+        self.stretch >= 1
+            && self.stretch <= u64::MAX / 4
+            && self.stretches.len() <= STRETCHES
+            && self.stretches.iter().all(|s| {
+                s.n_documents <= u64::MAX / (4 * STRETCHES as u64) && number(&s.n_words) && s.words.values().all(number)
+            })
+    }
+
+    /// The histories of shards that were learnt side by side: each stretch of the joined history is as many documents of
+    /// one shard as of the others.
+    pub fn joined<'a>(histories: impl Iterator<Item = &'a TopicHistory>) -> TopicHistory {
+        let mut histories: Vec<TopicHistory> = histories.cloned().collect();
+        let longest = histories.iter().map(|history| history.stretch).max().unwrap_or(Self::TOLD_EVERY);
+        for history in &mut histories {
+            while history.stretch < longest {
+                history.halve();
+            }
+        }
+        let mut joined = TopicHistory { stretch: longest, stretches: Vec::new() };
+        for history in &histories {
+            for (at, stretch) in history.stretches.iter().enumerate() {
+                match joined.stretches.get_mut(at) {
+                    Some(both) => both.take(stretch),
+                    None => joined.stretches.push(stretch.clone()),
+                }
+            }
+        }
+        joined.stretch =
+            joined.stretches.iter().map(|stretch| stretch.n_documents).max().unwrap_or(longest).max(longest);
+        joined
+    }
+
+    /// From now on what was said of one topic counts as said of another, for all topics at once.
+    pub fn rename(&mut self, name: impl Fn(ComponentId) -> ComponentId) {
         for stretch in &mut self.stretches {
-            if let Some(n) = stretch.words.remove(&from) {
-                *stretch.words.entry(to).or_insert(0.0) += n;
+            for (id, n) in std::mem::take(&mut stretch.words) {
+                *stretch.words.entry(name(id)).or_insert(0.0) += n;
             }
         }
     }
@@ -112,12 +170,9 @@ impl TopicHistory {
         self.stretches.iter().map(add).collect()
     }
 
-    /// The share of a topic among the words of each stretch.
-    pub fn shares(&self, id: ComponentId) -> Vec<f64> {
-        let share = |stretch: &Stretch| {
-            let all: f64 = stretch.words.values().sum();
-            if all > 0.0 { stretch.words.get(&id).copied().unwrap_or(0.0) / all } else { 0.0 }
-        };
+    /// The share of topics, taken together, among the words of each stretch.
+    pub fn shares(&self, ids: &[ComponentId]) -> Vec<f64> {
+        let share = |stretch: &Stretch| if stretch.n_words > 0.0 { stretch.of(ids) / stretch.n_words } else { 0.0 };
         self.stretches.iter().map(share).collect()
     }
 
@@ -128,15 +183,25 @@ impl TopicHistory {
             .chunks(2)
             .map(|pair| {
                 let mut both = pair[0].clone();
-                for other in &pair[1..] {
-                    both.n_documents += other.n_documents;
-                    for (id, n) in &other.words {
-                        *both.words.entry(*id).or_insert(0.0) += n;
-                    }
-                }
+                pair[1..].iter().for_each(|other| both.take(other));
                 both
             })
             .collect();
+    }
+}
+
+impl Stretch {
+    /// Words of these topics.
+    fn of(&self, ids: &[ComponentId]) -> f64 {
+        ids.iter().filter_map(|id| self.words.get(id)).sum()
+    }
+
+    fn take(&mut self, other: &Stretch) {
+        self.n_documents += other.n_documents;
+        self.n_words += other.n_words;
+        for (id, n) in &other.words {
+            *self.words.entry(*id).or_insert(0.0) += n;
+        }
     }
 }
 
@@ -153,21 +218,50 @@ mod tests {
         let mut history = TopicHistory::default();
         let n = 50 * STRETCHES * 3 + 17;
         for document in 0..n {
-            history.add([(id(1), 2.0), (id(2), if document < n / 2 { 2.0 } else { 6.0 })].into_iter());
+            history.add(1, [(id(1), 2.0), (id(2), if document < n / 2 { 2.0 } else { 6.0 })].into_iter());
         }
         let ends = history.documents();
         assert!(ends.len() <= STRETCHES && ends.last() == Some(&(n as u64)));
-        let shares = history.shares(id(1));
+        let shares = history.shares(&[id(1)]);
         assert!((shares[0] - 0.5).abs() < 1e-12 && (shares[ends.len() - 1] - 0.25).abs() < 1e-12);
     }
 
     #[test]
     fn a_topic_renamed_takes_its_words_along() {
         let mut history = TopicHistory::default();
-        history.add([(id(1), 1.0), (id(2), 3.0), (id(3), 4.0)].into_iter());
-        history.rename(id(1), id(2));
-        assert_eq!(history.shares(id(2)), [0.5]);
+        history.add(1, [(id(1), 1.0), (id(2), 3.0), (id(3), 4.0)].into_iter());
+        history.rename(|one| if one == id(1) { id(2) } else { one });
+        assert_eq!(history.shares(&[id(2)]), [0.5]);
+        assert_eq!(history.shares(&[id(1), id(2), id(3)]), [1.0]);
+        // Words of a topic that is gone were words all the same.
         history.retain(|one| one == id(3));
-        assert_eq!(history.shares(id(3)), [1.0]);
+        assert_eq!(history.shares(&[id(3)]), [0.5]);
+    }
+
+    #[test]
+    fn a_trend_compares_the_latest_tenth_with_the_rest() {
+        let mut history = TopicHistory::default();
+        assert_eq!(history.trend(&[id(1)]), 1.0);
+        for piece in 0..20 {
+            let fast = if piece < 18 { 100.0 } else { 400.0 };
+            history.add(50, [(id(1), fast), (id(2), 1000.0 - fast)].into_iter());
+        }
+        assert!((history.trend(&[id(1)]) - 4.0).abs() < 0.01, "{}", history.trend(&[id(1)]));
+        assert!((history.trend(&[id(1), id(2)]) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn shards_side_by_side_make_one_history() {
+        let mut shards = [TopicHistory::default(), TopicHistory::default()];
+        for piece in 0..300 {
+            shards[0].add(50, [(id(1), 3.0)].into_iter());
+            if piece < 40 {
+                shards[1].add(50, [(id(2), 1.0)].into_iter());
+            }
+        }
+        let joined = TopicHistory::joined(shards.iter());
+        assert_eq!(joined.documents().last(), Some(&(50 * 340)));
+        assert_eq!(joined.shares(&[id(1)])[0], 0.75);
+        assert!(joined.is_sound() && joined.shares(&[id(1)]).last() == Some(&1.0));
     }
 }

@@ -11,6 +11,7 @@
 //! | [`grid_truth`] | round components on a square grid (the 16 classes of the ASUGS paper) |
 //! | [`letters`] | points on the strokes of I, C, D, M |
 //! | [`StudentTruth`] | components with heavy tails |
+//! | [`PlantedTopics`] | documents from known topics, one of which may appear midway |
 //! | [`Truth::sample_sorted`] | rows in the worst order there is |
 
 mod drift;
@@ -19,6 +20,7 @@ mod letters;
 mod mppca;
 mod ofab;
 mod student;
+mod topics;
 mod truth;
 
 pub use drift::{AbruptDrift, GradualDrift, Segment};
@@ -27,6 +29,7 @@ pub use letters::{LetterOrder, Letters, UnknownOrder, letters};
 pub use mppca::MppcaTruth;
 pub use ofab::{Covariance, UnknownCovariance, ofab_truth};
 pub use student::StudentTruth;
+pub use topics::{PlantedShape, PlantedTopics};
 pub use truth::{Draws, NotAMixture, Truth};
 
 /// Keys of the random streams, so that parameters, paths and rows of one seed are unrelated.

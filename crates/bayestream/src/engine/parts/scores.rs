@@ -31,6 +31,18 @@ impl ScoreTrack {
         }
     }
 
+    /// Takes the log-probability of a document's words. Means are then over words; recent scores are of documents, each by
+    /// its mean over words.
+    pub fn push_words(&mut self, log_probability: f64, n_words: u64) {
+        if n_words == 0 || !log_probability.is_finite() {
+            return;
+        }
+        let per_word = log_probability / n_words as f64;
+        self.push(per_word);
+        self.sum += log_probability - per_word;
+        self.n += n_words - 1;
+    }
+
     /// What to report.
     pub fn report(&self) -> LogScore {
         let mut recent = self.recent.clone();

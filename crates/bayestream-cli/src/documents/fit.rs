@@ -1,0 +1,225 @@
+//! `fit` of documents: text in, a model of topics out.
+
+use super::reading::{self, Portion};
+use crate::ahead::Next;
+use crate::args::OnErrorArg;
+use crate::commands::FitArgs;
+use crate::error::Failure;
+use crate::model_file::{self, Checkpoint};
+use crate::progress::Progress;
+use crate::stop::{self, StopSignal};
+use crate::terminal::{self, counted, short, thousands};
+use bayestream::model::{DocumentKind, DocumentModel};
+use bayestream_io::read_words;
+use serde::Serialize;
+use std::time::Instant;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Summary<'a> {
+    model: &'a str,
+    kind: &'static str,
+    n_seen: u64,
+    n_learnt: u64,
+    n_skipped: u64,
+    n_words: usize,
+    n_tokens: u64,
+    k_realized: usize,
+    k_implemented: usize,
+    log_score: MeanLogScore,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct MeanLogScore {
+    prequential_mean_per_word: f64,
+}
+
+/// What was done in this run.
+#[derive(Default)]
+struct Tally {
+    n_learnt: u64,
+    n_skipped: u64,
+    n_refused: u64,
+    n_mended: u64,
+    n_tokens: u64,
+    n_empty: u64,
+}
+
+/// Begins a model of documents and learns it.
+pub fn begin(args: &FitArgs, kind: DocumentKind) -> Result<(), Failure> {
+    let mut config = args.kind.document_config(kind)?;
+    config.columns = args.text.text_column.clone();
+    let model = match &args.vocabulary {
+        None => DocumentModel::new(config)?,
+        Some(path) => DocumentModel::with_words(config, read_words(path)?)?,
+    };
+    learn(args, model)
+}
+
+/// Continues a model of documents.
+pub fn resume(args: &FitArgs, model: DocumentModel) -> Result<(), Failure> {
+    args.kind.check_continues_documents(&model)?;
+    if args.vocabulary.is_some() {
+        return Err(Failure::Usage(
+            "--vocabulary is fixed when a model begins: leave it out to continue this one".into(),
+        ));
+    }
+    learn(args, model)
+}
+
+fn learn(args: &FitArgs, mut model: DocumentModel) -> Result<(), Failure> {
+    let begun = Instant::now();
+    model_file::check_writable(&args.output)?;
+    let mut checkpoint = match &args.checkpoint.checkpoint {
+        Some(path) => Some(Checkpoint::new(path, args.checkpoint.every)?),
+        None => None,
+    };
+    let mut options = args.text.options(args.read.format, args.read.on_error, args.batch as usize);
+    if options.text_columns.is_empty() {
+        options.text_columns = model.config().columns.clone();
+    }
+    let skip = if args.skip_seen { model.n_seen() } else { 0 };
+    let mut documents = reading::read_ahead(args.inputs.clone(), options, skip, Some(StopSignal::listen()?));
+    let mut progress = Progress::over(reading::total_bytes(&args.inputs));
+    let mut tally = Tally::default();
+    let outcome = loop {
+        match documents.next() {
+            Ok(Next::One(mut portion)) => match take_in(args, &mut model, &mut portion, &mut tally) {
+                Ok(report) => {
+                    progress.update(portion.bytes_read, &report);
+                    if let Some(checkpoint) = &mut checkpoint {
+                        checkpoint.advance(report.n_rows, &model);
+                    }
+                }
+                Err(failure) => break Err(failure),
+            },
+            Ok(Next::End) => break Ok(None),
+            Ok(Next::Stop(signal)) => break Ok(Some(signal)),
+            Err(failure) => break Err(failure),
+        }
+    };
+    progress.clear();
+    match outcome {
+        Ok(None) => finish(args, model, checkpoint, &tally, begun),
+        Ok(Some(signal)) => Err(stopped(args, &model, checkpoint, &tally, signal)),
+        Err(failure) => Err(failure.and(what_is_left(args, checkpoint.as_ref(), &tally))),
+    }
+}
+
+fn take_in(
+    args: &FitArgs,
+    model: &mut DocumentModel,
+    portion: &mut Portion,
+    tally: &mut Tally,
+) -> Result<bayestream::engine::StepReport, Failure> {
+    loop {
+        match model.update(&portion.batch.documents) {
+            Ok(step) => {
+                tally.n_learnt += step.learnt.n_rows as u64;
+                tally.n_tokens += step.encoded.n_tokens;
+                tally.n_empty += step.encoded.n_empty as u64;
+                (tally.n_skipped, tally.n_mended) = (portion.n_skipped, portion.n_mended);
+                return Ok(step.learnt);
+            }
+            Err(error) => match error.document().filter(|_| args.read.on_error == OnErrorArg::Skip) {
+                Some(at) => {
+                    reading::remove(&mut portion.batch, at);
+                    tally.n_refused += 1;
+                }
+                None => return Err(reading::located(&error, portion)),
+            },
+        }
+    }
+}
+
+fn finish(
+    args: &FitArgs,
+    mut model: DocumentModel,
+    checkpoint: Option<Checkpoint>,
+    tally: &Tally,
+    begun: Instant,
+) -> Result<(), Failure> {
+    model.finish();
+    model_file::save_or_rescue(&args.output, &model)?;
+    if let Some(mut checkpoint) = checkpoint {
+        checkpoint.save(&model)?;
+    }
+    let snapshot = model.snapshot();
+    let seconds = begun.elapsed().as_secs_f64();
+    let n_skipped = tally.n_skipped + tally.n_refused;
+    terminal::warn_skipped(n_skipped);
+    if tally.n_mended > 0 {
+        terminal::complain(format!(
+            "warning: {} held bytes that are not UTF-8; they were read as replacement characters",
+            counted(tally.n_mended, "document")
+        ));
+    }
+    if tally.n_empty > 0 {
+        terminal::note(format!("{} had no word that counts", counted(tally.n_empty, "document")));
+    }
+    terminal::note(format!(
+        "{}: {} learnt {} ({} words, {} of them different) in {} s: {} ({} held), log-score {} nats a word",
+        args.output,
+        model.config().kind,
+        counted(tally.n_learnt, "document"),
+        thousands(tally.n_tokens),
+        thousands(snapshot.n_words as u64),
+        short(seconds),
+        counted(snapshot.k_realized() as u64, "topic"),
+        snapshot.k_implemented,
+        short(snapshot.log_score.prequential_mean)
+    ));
+    if !args.json {
+        return Ok(());
+    }
+    terminal::print_json(&Summary {
+        model: &args.output,
+        kind: model.config().kind.name(),
+        n_seen: snapshot.n_seen,
+        n_learnt: tally.n_learnt,
+        n_skipped,
+        n_words: snapshot.n_words,
+        n_tokens: tally.n_tokens,
+        k_realized: snapshot.k_realized(),
+        k_implemented: snapshot.k_implemented,
+        log_score: MeanLogScore { prequential_mean_per_word: snapshot.log_score.prequential_mean },
+        seconds,
+    })
+}
+
+fn stopped(
+    args: &FitArgs,
+    model: &DocumentModel,
+    checkpoint: Option<Checkpoint>,
+    tally: &Tally,
+    signal: i32,
+) -> Failure {
+    if tally.n_learnt == 0 {
+        let message = format!("{}: no document was learnt, nothing was written", stop::name(signal));
+        return Failure::Stopped { signal, message };
+    }
+    let saved = model_file::save_or_rescue(&args.output, model)
+        .and_then(|()| checkpoint.map_or(Ok(()), |mut checkpoint| checkpoint.save(model)));
+    if let Err(failure) = saved {
+        return failure;
+    }
+    let message = format!(
+        "{}: {} has learnt {}\n  go on by the same command with {}",
+        stop::name(signal),
+        args.output,
+        counted(model.n_seen(), "document"),
+        stop::how_to_go_on("--resume", &args.output, &args.inputs)
+    );
+    Failure::Stopped { signal, message }
+}
+
+fn what_is_left(args: &FitArgs, checkpoint: Option<&Checkpoint>, tally: &Tally) -> String {
+    let learnt = format!("{} had been learnt; {} was not written", counted(tally.n_learnt, "document"), args.output);
+    match checkpoint.filter(|checkpoint| checkpoint.was_saved()) {
+        Some(checkpoint) => {
+            format!("{learnt}; the last checkpoint is in {} (continue with --resume --skip-seen)", checkpoint.path())
+        }
+        None => learnt,
+    }
+}

@@ -1,0 +1,7 @@
+//! Commands on documents: the same verbs as for rows.
+
+pub mod fit;
+pub mod inspect;
+pub mod plot;
+pub mod reading;
+pub mod score;

@@ -1,0 +1,239 @@
+//! Mixture of multinomials: every document has one topic, [BMM] section 4.2.
+//!
+//! The model: T − 1 ~ Poisson(λ − 1), θ ~ Dirichlet(ν), φ_z ~ Dirichlet(β_z), z ~ θ, words ~ φ_z.
+//! The loop, per document: Pólya predictive b_z of all its words under every topic, shares p_z by the exact sum over T,
+//! and moment matching of every topic with a share that matters.
+
+use super::ledger::Ledger;
+use super::topics::{PolyaWork, WordTopics};
+use crate::data::Documents;
+use crate::engine::bmm::{BmmSettings, Mixing, MixingWork, Rule};
+use crate::engine::{DocumentLearner, StepReport};
+use crate::num;
+use crate::structure::{DocumentScores, EventLog, LogScore, Topic, TopicHistory};
+use serde::{Deserialize, Serialize};
+
+/// Chance of more topics than are looked at.
+const LEFT: f64 = 1e-4;
+/// Shares below this do not move a topic.
+const NEGLIGIBLE: f64 = 1e-6;
+/// β₀ unless given.
+const BETA0: f64 = 0.02;
+
+/// The learner of `naive-bayes/bmm`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NaiveBayesBmm {
+    settings: BmmSettings,
+    seed: u64,
+    shard: u32,
+    mixing: Mixing,
+    topics: WordTopics,
+    ledger: Ledger,
+    #[serde(skip)]
+    work: Work,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Work {
+    polya: PolyaWork,
+    log_b: Vec<f64>,
+    b: Vec<f64>,
+    mixing: MixingWork,
+    words: Vec<f64>,
+}
+
+impl Work {
+    /// Weighs what is in `log_b`, whose last entry is a topic without words, for `k` topics; returns the log-density.
+    fn weigh(&mut self, mixing: &Mixing, k: usize) -> f64 {
+        let new = self.log_b.pop().unwrap_or(0.0);
+        self.log_b.resize(k, new);
+        let joint = self.log_b.iter().zip(mixing.nu()).map(|(log_b, nu)| log_b + nu.ln());
+        let top = joint.fold(f64::NEG_INFINITY, f64::max);
+        self.b.clear();
+        self.b.extend(self.log_b.iter().map(|log_b| (log_b - top).min(700.0).exp()));
+        mixing.weigh(&self.b, &mut self.mixing).ln() + top
+    }
+}
+
+impl NaiveBayesBmm {
+    /// A learner that has seen nothing.
+    pub fn new(settings: &BmmSettings, seed: u64, shard: u32) -> NaiveBayesBmm {
+        NaiveBayesBmm {
+            mixing: Mixing::new(settings.lambda0, settings.gamma),
+            topics: WordTopics::new(settings.beta0.unwrap_or(BETA0)),
+            ledger: Ledger::new(shard),
+            settings: settings.clone(),
+            seed,
+            shard,
+            work: Work::default(),
+        }
+    }
+
+    /// λ, the expected number of topics; it is not a count of those that were seen.
+    pub fn lambda(&self) -> f64 {
+        self.mixing.lambda()
+    }
+
+    /// Log-probability of each document by E φ and E θ alone, the words of a document independent of each other: what
+    /// the paper's table seems to show. The proper predictive density is in [`DocumentLearner::score`].
+    pub fn plug_in(&self, documents: &Documents<'_>) -> Vec<f64> {
+        self.scored(documents, true, |_| ())
+    }
+
+    /// Weighs documents one by one without learning; `each` sees the shares.
+    fn scored(&self, documents: &Documents<'_>, plug_in: bool, mut each: impl FnMut(&[f64])) -> Vec<f64> {
+        let mut work = Work::default();
+        let mut mixing = self.mixing.clone();
+        let mut out = Vec::with_capacity(documents.len());
+        for (words, counts) in documents.iter() {
+            if words.is_empty() || self.topics.n_words() == 0 {
+                each(&[]);
+                out.push(0.0);
+                continue;
+            }
+            let k = mixing.attend(LEFT, self.settings.max_components, &mut work.mixing);
+            match plug_in {
+                true => self.topics.log_plug_in(words, counts, &mut work.log_b),
+                false => self.topics.log_predictive(words, counts, &mut work.polya, &mut work.log_b),
+            }
+            out.push(work.weigh(&mixing, k));
+            each(work.mixing.shares());
+        }
+        out
+    }
+
+    fn learn(&mut self, words: &[u32], counts: &[u32]) -> f64 {
+        let Self { settings, mixing, topics, ledger, work, .. } = self;
+        let (rule, most) = (settings.rule(), settings.max_components);
+        let k = match rule {
+            Rule::Sampled { draws } => {
+                let mut rng = num::stream(self.seed, u64::from(self.shard), ledger.n_seen);
+                mixing.attend_drawn(draws, most, &mut rng, &mut work.mixing)
+            }
+            _ => mixing.attend(LEFT, most, &mut work.mixing),
+        };
+        topics.log_predictive(words, counts, &mut work.polya, &mut work.log_b);
+        let log_density = work.weigh(mixing, k);
+        mixing.learn(rule, &work.b, 1.0, &mut work.mixing);
+        let n: f64 = counts.iter().map(|c| f64::from(*c)).sum();
+        work.words.clear();
+        for (z, &share) in work.mixing.shares().iter().enumerate() {
+            work.words.push(n * share);
+            if share > NEGLIGIBLE {
+                while topics.len() <= z {
+                    topics.push_topic();
+                }
+                topics.blend(z, words, counts, share.min(1.0));
+            }
+        }
+        ledger.reach(k);
+        ledger.book(&work.words);
+        if let Some(memory) = settings.memory {
+            let keep = 1.0 - 1.0 / memory;
+            if rule == Rule::Soft {
+                mixing.forget(settings.gamma, keep);
+            }
+            ledger.forget(keep);
+            (0..topics.len()).for_each(|z| topics.forget(z, keep));
+        }
+        log_density
+    }
+}
+
+impl DocumentLearner for NaiveBayesBmm {
+    fn update(&mut self, documents: &Documents<'_>, n_words: usize) -> StepReport {
+        let mut report = StepReport { n_rows: documents.len(), ..StepReport::default() };
+        let known = documents.largest_word().map_or(0, |word| word as usize + 1);
+        self.topics.reach_words(n_words.max(known));
+        for (words, counts) in documents.iter() {
+            self.ledger.n_seen += 1;
+            if words.is_empty() {
+                continue;
+            }
+            let log_density = self.learn(words, counts);
+            let n: u64 = counts.iter().map(|c| u64::from(*c)).sum();
+            self.ledger.scores.push_words(log_density, n);
+            report.log_score += log_density;
+            report.n_scored += n as usize;
+        }
+        report.k_implemented = self.k_implemented();
+        report.n_events = self.ledger.events.n_total();
+        report
+    }
+
+    fn forget_words(&mut self, words: &[u32]) {
+        words.iter().for_each(|word| self.topics.forget_word(*word));
+    }
+
+    fn topics(&self) -> Vec<Topic> {
+        self.ledger.topics(&self.topics, self.settings.delta)
+    }
+
+    fn history(&self) -> &TopicHistory {
+        &self.ledger.history
+    }
+
+    fn score(&self, documents: &Documents<'_>) -> DocumentScores {
+        let groups = self.ledger.groups(&self.topics, self.settings.delta);
+        let mut scores =
+            DocumentScores { topics: groups.iter().map(|g| self.ledger.id(g[0])).collect(), ..Default::default() };
+        let shares = &mut scores.shares;
+        scores.log_likelihood = self.scored(documents, false, |by_topic| push_shares(&groups, by_topic, shares));
+        scores.n_tokens = tokens(documents);
+        scores
+    }
+
+    fn n_seen(&self) -> u64 {
+        self.ledger.n_seen
+    }
+
+    fn k_implemented(&self) -> usize {
+        self.ledger.n_living()
+    }
+
+    fn events(&self) -> &EventLog {
+        &self.ledger.events
+    }
+
+    fn log_score(&self) -> LogScore {
+        self.ledger.scores.report()
+    }
+
+    fn restore(&mut self, n_words: usize) -> Result<(), String> {
+        restored(&self.settings, &self.mixing, &self.topics, &self.ledger, n_words)
+    }
+}
+
+/// What a file must satisfy.
+pub(super) fn restored(
+    settings: &BmmSettings,
+    mixing: &Mixing,
+    topics: &WordTopics,
+    ledger: &Ledger,
+    n_words: usize,
+) -> Result<(), String> {
+    settings.check()?;
+    if !mixing.is_sound() || mixing.nu().len() > settings.max_components {
+        return Err("what it knows of the number of topics is inconsistent".into());
+    }
+    if !topics.is_sound() || topics.n_words() > n_words || topics.len() > settings.max_components {
+        return Err("its topics are inconsistent".into());
+    }
+    if !ledger.is_sound(topics.len()) {
+        return Err("its records of topics are inconsistent".into());
+    }
+    Ok(())
+}
+
+/// Adds a document's shares of the groups, which add up to one; equal ones when none of them has a part in it.
+pub(super) fn push_shares(groups: &[Vec<usize>], by_topic: &[f64], out: &mut Vec<f32>) {
+    let share = |group: &Vec<usize>| group.iter().filter_map(|&z| by_topic.get(z)).sum::<f64>();
+    let total: f64 = groups.iter().map(share).sum();
+    let equal = 1.0 / groups.len().max(1) as f64;
+    out.extend(groups.iter().map(|g| if total > 0.0 { share(g) / total } else { equal } as f32));
+}
+
+/// Words of each document, repeats included.
+pub(super) fn tokens(documents: &Documents<'_>) -> Vec<u64> {
+    documents.iter().map(|(_, counts)| counts.iter().map(|c| u64::from(*c)).sum()).collect()
+}

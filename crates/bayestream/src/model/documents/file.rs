@@ -1,0 +1,53 @@
+//! Models of documents in files of the same format as others.
+
+use super::{Body, DocumentConfig, DocumentKind, DocumentModel};
+use crate::model::file::{invalid, packed, unpacked};
+use crate::model::{FormatError, Header, Kind, read_header};
+
+impl DocumentModel {
+    /// The model as bytes; the same model always gives the same bytes.
+    pub fn save(&self) -> Vec<u8> {
+        packed(&self.header(), self)
+    }
+
+    /// Reads what [`DocumentModel::save`] wrote.
+    pub fn load(bytes: &[u8]) -> Result<DocumentModel, FormatError> {
+        let header = read_header(bytes)?;
+        if let Ok(kind) = header.kind.parse::<Kind>() {
+            return Err(FormatError::OtherInput { kind: kind.to_string(), reads: "rows of numbers" });
+        }
+        let mut model: DocumentModel = unpacked(bytes)?;
+        model.config.settings.check().map_err(|e| invalid(e.to_string()))?;
+        if !model.body.fits(&model.config) || model.pipeline.settings() != &model.config.settings.text {
+            return Err(invalid("its parts do not belong to the kind it names".into()));
+        }
+        let n_words = model.pipeline.vocabulary().len();
+        model.body.learner_mut().restore(n_words).map_err(invalid)?;
+        Ok(model)
+    }
+
+    /// What the file will say of itself.
+    pub fn header(&self) -> Header {
+        let settings = self.config.settings.list(self.config.kind);
+        Header {
+            kind: self.config.kind.to_string(),
+            n_seen: self.n_seen(),
+            columns: self.config.columns.clone(),
+            seed: self.config.seed,
+            settings: settings.into_iter().map(|(name, value)| (name.to_string(), value)).collect(),
+        }
+    }
+}
+
+impl Body {
+    fn fits(&self, config: &DocumentConfig) -> bool {
+        matches!(
+            (self, config.kind),
+            (Body::TopicsMmHdp(_), DocumentKind::TopicsMmHdp)
+                | (Body::NaiveBayesBmm(_), DocumentKind::NaiveBayesBmm)
+                | (Body::LdaBmm(_), DocumentKind::LdaBmm)
+                | (Body::NaiveBayesEm(_), DocumentKind::NaiveBayesEm)
+                | (Body::NaiveBayesVbDp(_), DocumentKind::NaiveBayesVbDp)
+        )
+    }
+}

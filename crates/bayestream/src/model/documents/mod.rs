@@ -1,0 +1,191 @@
+//! Models of documents: text in, topics out.
+
+mod file;
+mod kind;
+mod merge;
+mod settings;
+mod snapshot;
+
+pub use kind::{DOCUMENT_KINDS, DocumentKind};
+pub use settings::{DOCUMENT_SETTINGS, DocumentSettings};
+pub use snapshot::{TopWord, TopicSnapshot};
+
+use super::ConfigError;
+use crate::data::{DocumentBuffer, Documents};
+use crate::engine::bmm::{LdaBmm, NaiveBayesBatch, NaiveBayesBmm};
+use crate::engine::topics::MmHdp;
+use crate::engine::{DocumentLearner, StepReport};
+use crate::structure::{DocumentScores, EventLog, LogScore};
+use crate::text::{Encoded, RawDocument, TextError, TextPipeline, Vocabulary};
+use serde::{Deserialize, Serialize};
+
+/// Everything a new model of documents needs to know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DocumentConfig {
+    /// What to learn, and how.
+    pub kind: DocumentKind,
+    /// All settings.
+    pub settings: DocumentSettings,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Number of this learner among those of one stream; part of its topics' names.
+    pub shard: u32,
+    /// The columns that text comes from; none where the reader finds them.
+    pub columns: Vec<String>,
+}
+
+impl DocumentConfig {
+    /// A configuration with the kind's default settings.
+    pub fn new(kind: DocumentKind) -> DocumentConfig {
+        DocumentConfig { kind, settings: DocumentSettings::of(kind), seed: 0, shard: 0, columns: Vec::new() }
+    }
+}
+
+/// A model of documents of any kind: the way from text to words, and the learner.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DocumentModel {
+    config: DocumentConfig,
+    pipeline: TextPipeline,
+    body: Body,
+    #[serde(skip)]
+    buffer: DocumentBuffer,
+}
+
+/// The learners. The compiler makes files, merging and scoring handle each new one.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Body {
+    TopicsMmHdp(Box<MmHdp>),
+    NaiveBayesBmm(Box<NaiveBayesBmm>),
+    LdaBmm(Box<LdaBmm>),
+    NaiveBayesEm(Box<NaiveBayesBatch>),
+    NaiveBayesVbDp(Box<NaiveBayesBatch>),
+}
+
+/// What an update did with text and model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DocumentStep {
+    /// What the learner did; its rows are documents.
+    pub learnt: StepReport,
+    /// What became of the words.
+    pub encoded: Encoded,
+}
+
+impl Body {
+    fn learner(&self) -> &dyn DocumentLearner {
+        match self {
+            Body::TopicsMmHdp(learner) => learner.as_ref(),
+            Body::NaiveBayesBmm(learner) => learner.as_ref(),
+            Body::LdaBmm(learner) => learner.as_ref(),
+            Body::NaiveBayesEm(learner) | Body::NaiveBayesVbDp(learner) => learner.as_ref(),
+        }
+    }
+
+    fn learner_mut(&mut self) -> &mut dyn DocumentLearner {
+        match self {
+            Body::TopicsMmHdp(learner) => learner.as_mut(),
+            Body::NaiveBayesBmm(learner) => learner.as_mut(),
+            Body::LdaBmm(learner) => learner.as_mut(),
+            Body::NaiveBayesEm(learner) | Body::NaiveBayesVbDp(learner) => learner.as_mut(),
+        }
+    }
+}
+
+impl DocumentModel {
+    /// A model that has seen nothing, and finds its words itself.
+    pub fn new(config: DocumentConfig) -> Result<DocumentModel, ConfigError> {
+        config.settings.check()?;
+        let pipeline = TextPipeline::new(config.settings.text.clone()).map_err(|error| ConfigError::Text { error })?;
+        Self::with_pipeline(config, pipeline)
+    }
+
+    /// A model that has seen nothing, and knows the given words only; numbers in documents are places in this list.
+    pub fn with_words(config: DocumentConfig, words: Vec<String>) -> Result<DocumentModel, ConfigError> {
+        config.settings.check()?;
+        let pipeline = TextPipeline::with_words(config.settings.text.clone(), words)
+            .map_err(|error| ConfigError::Text { error })?;
+        Self::with_pipeline(config, pipeline)
+    }
+
+    fn with_pipeline(config: DocumentConfig, pipeline: TextPipeline) -> Result<DocumentModel, ConfigError> {
+        let (seed, shard, settings) = (config.seed, config.shard, &config.settings);
+        let body = match config.kind {
+            DocumentKind::TopicsMmHdp => Body::TopicsMmHdp(Box::new(MmHdp::new(&settings.topics, seed, shard))),
+            DocumentKind::NaiveBayesBmm => {
+                Body::NaiveBayesBmm(Box::new(NaiveBayesBmm::new(&settings.moments, seed, shard)))
+            }
+            DocumentKind::LdaBmm => Body::LdaBmm(Box::new(LdaBmm::new(&settings.moments, seed, shard))),
+            DocumentKind::NaiveBayesEm => {
+                Body::NaiveBayesEm(Box::new(NaiveBayesBatch::em(&settings.batch, seed, shard)))
+            }
+            DocumentKind::NaiveBayesVbDp => {
+                Body::NaiveBayesVbDp(Box::new(NaiveBayesBatch::vb_dp(&settings.batch, seed, shard)))
+            }
+        };
+        Ok(DocumentModel { config, pipeline, body, buffer: DocumentBuffer::new() })
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &DocumentConfig {
+        &self.config
+    }
+
+    /// The words and their numbers.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        self.pipeline.vocabulary()
+    }
+
+    /// Learns from documents. All or nothing: after an error the model is as it was.
+    pub fn update(&mut self, documents: &[RawDocument]) -> Result<DocumentStep, TextError> {
+        let encoded = self.pipeline.encode(documents, &mut self.buffer)?;
+        let n_words = self.pipeline.vocabulary().len();
+        let learner = self.body.learner_mut();
+        if !encoded.recycled.is_empty() {
+            learner.forget_words(&encoded.recycled);
+        }
+        let learnt = learner.update(&self.buffer.documents(), n_words);
+        Ok(DocumentStep { learnt, encoded })
+    }
+
+    /// Ends a pass. Batch kinds fit here; without it they fit whenever topics are asked for.
+    pub fn finish(&mut self) {
+        self.body.learner_mut().finish();
+    }
+
+    /// Scores documents without learning from them; what became of their words comes beside.
+    pub fn score(&self, documents: &[RawDocument]) -> Result<(DocumentScores, Encoded), TextError> {
+        let mut buffer = DocumentBuffer::new();
+        let encoded = self.pipeline.encode_frozen(documents, &mut buffer)?;
+        Ok((self.body.learner().score(&buffer.documents()), encoded))
+    }
+
+    /// Scores documents that are counts of this model's words already.
+    pub fn score_counts(&self, documents: &Documents<'_>) -> DocumentScores {
+        self.body.learner().score(documents)
+    }
+
+    /// The topics at this moment.
+    pub fn snapshot(&self) -> TopicSnapshot {
+        let learner = self.body.learner();
+        TopicSnapshot::new(learner, self.pipeline.vocabulary())
+    }
+
+    /// Documents seen.
+    pub fn n_seen(&self) -> u64 {
+        self.body.learner().n_seen()
+    }
+
+    /// Topics in the master model.
+    pub fn k_implemented(&self) -> usize {
+        self.body.learner().k_implemented()
+    }
+
+    /// What happened so far.
+    pub fn events(&self) -> &EventLog {
+        self.body.learner().events()
+    }
+
+    /// Log-scores along the stream, per word.
+    pub fn log_score(&self) -> LogScore {
+        self.body.learner().log_score()
+    }
+}

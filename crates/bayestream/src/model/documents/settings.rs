@@ -1,0 +1,308 @@
+//! All that can be set of a model of documents: its topics, and its way from text to words.
+
+use super::DocumentKind;
+use crate::engine::bmm::{BatchSettings, BmmSettings};
+use crate::engine::topics::TopicSettings;
+use crate::model::parse::{positive, put, put_option, put_word, word};
+use crate::model::settings::VARIANTS;
+use crate::model::{ConfigError, SettingInfo, nearest};
+use crate::text::{TextError, TextSetting, TextSettings};
+use serde::{Deserialize, Serialize};
+
+/// Everything that can be set. `--set NAME=VALUE` on the command line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DocumentSettings {
+    /// From text to words, and from words to numbers.
+    pub text: TextSettings,
+    /// Topics of a hierarchical Dirichlet process.
+    pub topics: TopicSettings,
+    /// Moment matching.
+    pub moments: BmmSettings,
+    /// The batch rivals of moment matching.
+    pub batch: BatchSettings,
+}
+
+fn hdp(kind: DocumentKind) -> bool {
+    kind == DocumentKind::TopicsMmHdp
+}
+
+fn batch(kind: DocumentKind) -> bool {
+    !kind.info().streaming
+}
+
+/// The settings beside those of text, which every kind of documents has ([`TextSetting::all`]).
+pub const DOCUMENT_SETTINGS: [SettingInfo<DocumentSettings, DocumentKind>; 24] = [
+    SettingInfo {
+        name: "max-topics",
+        takes: "a number from 1 to 10000",
+        help: "topics held while learning, at most: what a word costs grows with it",
+        of: hdp,
+        get: |s| s.topics.max_topics.to_string(),
+        set: |s, t| put(&mut s.topics.max_topics, t, |v| (1..=10_000).contains(v)),
+    },
+    SettingInfo {
+        name: "a0",
+        takes: "a number from 1e-6 to 1e6",
+        help: "concentration of a document's shares about those of the stream: small for documents of few topics",
+        of: hdp,
+        get: |s| s.topics.a0.to_string(),
+        set: |s, t| put(&mut s.topics.a0, t, |v| (1e-6..=1e6).contains(v)),
+    },
+    SettingInfo {
+        name: "gamma",
+        takes: "a number from 1e-6 to 1e6",
+        help: "weight of a topic not met yet",
+        of: hdp,
+        get: |s| s.topics.gamma.to_string(),
+        set: |s, t| put(&mut s.topics.gamma, t, |v| (1e-6..=1e6).contains(v)),
+    },
+    SettingInfo {
+        name: "a-new",
+        takes: "a number from 1e-6 to 1e6",
+        help: "least weight of the open topic in each document, so that new themes are noticed late in a stream too",
+        of: hdp,
+        get: |s| s.topics.a_new.to_string(),
+        set: |s, t| put(&mut s.topics.a_new, t, |v| (1e-6..=1e6).contains(v)),
+    },
+    SettingInfo {
+        name: "s0",
+        takes: "a number from 1 to 1e6",
+        help: "words that it takes to move a new topic",
+        of: hdp,
+        get: |s| s.topics.s0.to_string(),
+        set: |s, t| put(&mut s.topics.s0, t, |v| (1.0..=1e6).contains(v)),
+    },
+    SettingInfo {
+        name: "prior-words",
+        takes: "a number from 2 to 1e9, or auto",
+        help: "words that a new topic thinks there are: few make many narrow topics (auto: by the first documents)",
+        of: hdp,
+        get: |s| s.topics.prior_words.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.topics.prior_words, t, "auto", |v| (2.0..=1e9).contains(v)),
+    },
+    SettingInfo {
+        name: "birth",
+        takes: "a number from 1e-6 to 1e6",
+        help: "words that the open topic must explain to become a topic",
+        of: hdp,
+        get: |s| s.topics.birth.to_string(),
+        set: |s, t| put(&mut s.topics.birth, t, |v| (1e-6..=1e6).contains(v)),
+    },
+    SettingInfo {
+        name: "recycle",
+        takes: "a whole number",
+        help: "topics given up for new ones, every 250 documents, when all are in use",
+        of: hdp,
+        get: |s| s.topics.recycle.to_string(),
+        set: |s, t| put(&mut s.topics.recycle, t, |v| *v <= 10_000),
+    },
+    SettingInfo {
+        name: "protect",
+        takes: "a number of documents",
+        help: "documents that a topic lives at least",
+        of: hdp,
+        get: |s| s.topics.protect.to_string(),
+        set: |s, t| put(&mut s.topics.protect, t, |_| true),
+    },
+    SettingInfo {
+        name: "memory",
+        takes: "a number of words of at least s0, or none",
+        help: "most words that a topic remembers; fewer follow a changing stream faster",
+        of: hdp,
+        get: |s| s.topics.memory.map_or("none".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.topics.memory, t, "none", positive),
+    },
+    SettingInfo {
+        name: "merge-above",
+        takes: "a number from 0 to 1",
+        help: "topics that overlap more than this (Bhattacharyya) are shown as one",
+        of: hdp,
+        get: |s| s.topics.merge_above.to_string(),
+        set: |s, t| put(&mut s.topics.merge_above, t, |v| (0.0..=1.0).contains(v)),
+    },
+    SettingInfo {
+        name: "show-above",
+        takes: "a share from 0 to 1",
+        help: "topics with a smaller share of the words are not shown",
+        of: hdp,
+        get: |s| s.topics.show_above.to_string(),
+        set: |s, t| put(&mut s.topics.show_above, t, |v| (0.0..=1.0).contains(v)),
+    },
+    SettingInfo {
+        name: "variant",
+        takes: "default or paper",
+        help: "paper runs the algorithm of the paper, for reproduction",
+        of: DocumentKind::is_moment_matching,
+        get: |s| word(&s.moments.variant, &VARIANTS),
+        set: |s, t| put_word(&mut s.moments.variant, t, &VARIANTS),
+    },
+    SettingInfo {
+        name: "lambda0",
+        takes: "a number from 1 to 10000",
+        help: "topics expected before any document was seen",
+        of: DocumentKind::is_moment_matching,
+        get: |s| s.moments.lambda0.to_string(),
+        set: |s, t| put(&mut s.moments.lambda0, t, |v| (1.0..=1e4).contains(v)),
+    },
+    SettingInfo {
+        name: "gamma0",
+        takes: "a number larger than 0",
+        help: "Dirichlet parameter of a topic without documents",
+        of: DocumentKind::is_moment_matching,
+        get: |s| s.moments.gamma.to_string(),
+        set: |s, t| put(&mut s.moments.gamma, t, positive),
+    },
+    SettingInfo {
+        name: "draws",
+        takes: "a number from 1 to 1000000",
+        help: "paper variant: draws of the number of topics per document or word",
+        of: DocumentKind::is_moment_matching,
+        get: |s| s.moments.draws.to_string(),
+        set: |s, t| put(&mut s.moments.draws, t, |v| (1..=1_000_000).contains(v)),
+    },
+    SettingInfo {
+        name: "components",
+        takes: "a number from 1 to 10000",
+        help: "topics held while learning, at most",
+        of: DocumentKind::is_moment_matching,
+        get: |s| s.moments.max_components.to_string(),
+        set: |s, t| put(&mut s.moments.max_components, t, |v| (1..=10_000).contains(v)),
+    },
+    SettingInfo {
+        name: "beta0",
+        takes: "a number larger than 0, or auto",
+        help: "Dirichlet parameter of every word in a topic without words (auto: the kind's own)",
+        of: DocumentKind::is_moment_matching,
+        get: |s| s.moments.beta0.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.moments.beta0, t, "auto", positive),
+    },
+    SettingInfo {
+        name: "memory",
+        takes: "a number of documents of at least 10, or none",
+        help: "documents remembered; none never forgets",
+        of: DocumentKind::is_moment_matching,
+        get: |s| s.moments.memory.map_or("none".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.moments.memory, t, "none", |v| *v >= 10.0 && v.is_finite()),
+    },
+    SettingInfo {
+        name: "topics",
+        takes: "a number from 1 to 10000",
+        help: "number of topics; naive-bayes/vb-dp: at most",
+        of: batch,
+        get: |s| s.batch.n_topics.to_string(),
+        set: |s, t| put(&mut s.batch.n_topics, t, |v| (1..=10_000).contains(v)),
+    },
+    SettingInfo {
+        name: "smoothing",
+        takes: "a number larger than 0",
+        help: "added to every word of every topic",
+        of: batch,
+        get: |s| s.batch.smoothing.to_string(),
+        set: |s, t| put(&mut s.batch.smoothing, t, positive),
+    },
+    SettingInfo {
+        name: "iterations",
+        takes: "a number from 1 to 100000",
+        help: "rounds over all documents, at most",
+        of: batch,
+        get: |s| s.batch.iterations.to_string(),
+        set: |s, t| put(&mut s.batch.iterations, t, |v| (1..=100_000).contains(v)),
+    },
+    SettingInfo {
+        name: "alpha",
+        takes: "a number larger than 0",
+        help: "concentration of the Dirichlet process",
+        of: |k| k == DocumentKind::NaiveBayesVbDp,
+        get: |s| s.batch.alpha.to_string(),
+        set: |s, t| put(&mut s.batch.alpha, t, positive),
+    },
+    SettingInfo {
+        name: "common",
+        takes: "a share from 0 to 1",
+        help: "how far a new topic expects words as often as the whole stream has them",
+        of: hdp,
+        get: |s| s.topics.common.to_string(),
+        set: |s, t| put(&mut s.topics.common, t, |v| (0.0..=1.0).contains(v)),
+    },
+];
+
+impl DocumentSettings {
+    /// The defaults of a kind.
+    pub fn of(kind: DocumentKind) -> DocumentSettings {
+        let moments = if kind == DocumentKind::LdaBmm { BmmSettings::for_lda() } else { BmmSettings::default() };
+        let batch = match kind {
+            DocumentKind::NaiveBayesVbDp => BatchSettings::for_dirichlet_process(),
+            _ => BatchSettings::default(),
+        };
+        DocumentSettings { text: TextSettings::default(), topics: TopicSettings::default(), moments, batch }
+    }
+
+    /// Sets one setting by name.
+    pub fn set(&mut self, kind: DocumentKind, name: &str, value: &str) -> Result<(), ConfigError> {
+        if TextSetting::all().iter().any(|setting| setting.name == name) {
+            return self.text.set(name, value.trim()).map_err(|error| ConfigError::Text { error });
+        }
+        let known = || Self::of_kind(kind);
+        let Some(info) = known().find(|s| s.name == name) else {
+            let names = known().map(|s| s.name).chain(TextSetting::all().iter().map(|s| s.name));
+            return Err(ConfigError::UnknownSetting {
+                name: name.to_string(),
+                nearest: nearest(name, names),
+                kind: kind.to_string(),
+            });
+        };
+        if (info.set)(self, value.trim()) {
+            return Ok(());
+        }
+        let (name, value, expected) = (name.to_string(), value.to_string(), info.takes.to_string());
+        Err(ConfigError::BadValue { name, value, expected })
+    }
+
+    /// The settings that a kind has beside those of text.
+    pub fn of_kind(kind: DocumentKind) -> impl Iterator<Item = &'static SettingInfo<DocumentSettings, DocumentKind>> {
+        DOCUMENT_SETTINGS.iter().filter(move |s| (s.of)(kind))
+    }
+
+    /// A kind's settings as name and value, those of text last.
+    pub fn list(&self, kind: DocumentKind) -> Vec<(&'static str, String)> {
+        let own = Self::of_kind(kind).map(|s| (s.name, (s.get)(self)));
+        let of_text = |s: &'static TextSetting| (s.name, self.text.get(s.name).unwrap_or_default());
+        own.chain(TextSetting::all().iter().map(of_text)).collect()
+    }
+
+    /// Says what is wrong, if anything.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        self.text.check().map_err(|error: TextError| ConfigError::Text { error })?;
+        let fault = self.topics.fault().or_else(|| self.moments.check().err());
+        fault.map_or(Ok(()), |reason| Err(ConfigError::BadColumns { reason }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::DOCUMENT_KINDS;
+
+    #[test]
+    fn every_setting_takes_what_it_prints() {
+        for kind in DOCUMENT_KINDS.iter().map(|info| info.kind) {
+            let mut settings = DocumentSettings::of(kind);
+            for (name, value) in settings.list(kind) {
+                settings.set(kind, name, &value).unwrap_or_else(|error| panic!("{name}={value}: {error}"));
+            }
+            assert_eq!(settings, DocumentSettings::of(kind));
+            settings.check().unwrap();
+        }
+    }
+
+    #[test]
+    fn wrong_settings_are_refused_with_a_hint() {
+        let kind = DocumentKind::TopicsMmHdp;
+        let mut settings = DocumentSettings::of(kind);
+        assert!(settings.set(kind, "max-topic", "3").unwrap_err().to_string().contains("did you mean `max-topics`"));
+        assert_eq!(settings.set(kind, "max-topics", "0").unwrap_err().code(), "bad-value");
+        assert!(settings.set(kind, "stem", "klingon").unwrap_err().to_string().contains("no stemmer for `klingon`"));
+        assert_eq!(settings.set(kind, "lambda0", "3").unwrap_err().code(), "unknown-setting");
+        assert_eq!(settings, DocumentSettings::of(kind));
+    }
+}
