@@ -7,6 +7,7 @@ mod error;
 mod language;
 mod pipeline;
 mod settings;
+mod split;
 #[cfg(test)]
 mod tests;
 mod tokenizer;

@@ -16,11 +16,11 @@
 
 use super::error::TextError;
 use super::settings::TextSettings;
+use super::split::words;
 use hashbrown::{HashMap, HashSet};
 use rust_stemmers::Stemmer;
 use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization;
-use unicode_segmentation::UnicodeSegmentation;
 
 /// Distinct words of which it is kept what became of them; then the memory is emptied.
 const KEPT_WORDS: usize = 1 << 17;
@@ -71,12 +71,10 @@ impl Tokenizer {
     /// Hands the words of a text to `take`, in order; returns how many were left out.
     pub fn split(&mut self, text: &str, mut take: impl FnMut(&str)) -> u64 {
         let mut n_left_out = 0;
-        for word in text.unicode_words() {
-            match self.rules.remembered(&mut self.from_text, word, Rules::word) {
-                Some(word) => take(word),
-                None => n_left_out += 1,
-            }
-        }
+        words(text, |word| match self.rules.remembered(&mut self.from_text, word, Rules::word) {
+            Some(word) => take(word),
+            None => n_left_out += 1,
+        });
         n_left_out
     }
 
@@ -103,7 +101,7 @@ impl Rules {
         if word.len() > 4 * self.max_length {
             return None;
         }
-        if memory.len() >= KEPT_WORDS && !memory.contains_key(word) {
+        if memory.len() >= KEPT_WORDS {
             memory.clear();
         }
         memory.entry_ref(word).or_insert_with(|| judge(self, word)).as_deref()
@@ -176,7 +174,7 @@ mod tests {
         words
     }
 
-    fn words(text: &str) -> Vec<String> {
+    fn split(text: &str) -> Vec<String> {
         words_of(&TextSettings::default(), text)
     }
 
@@ -186,17 +184,17 @@ mod tests {
             words("Don't e-mail the U.S.A, naïve X 42 3.14 b2b!"),
             ["don't", "mail", "the", "u.s.a", "naïve", "b2b"]
         );
-        assert_eq!(words("ΑΘΗΝΑ Straße ПРИВЕТ שלום"), ["αθηνα", "straße", "привет", "שלום"]);
-        assert_eq!(words("東京は"), ["東", "京", "は"]);
-        assert_eq!(words("_emphasis_ snake_case ____"), ["emphasis", "snake_case"]);
-        assert!(words("").is_empty() && words(" \t\n.,!? 1 2 3").is_empty());
+        assert_eq!(split("ΑΘΗΝΑ Straße ПРИВЕТ שלום"), ["αθηνα", "straße", "привет", "שלום"]);
+        assert_eq!(split("東京は"), ["東", "京", "は"]);
+        assert_eq!(split("_emphasis_ snake_case ____"), ["emphasis", "snake_case"]);
+        assert!(split("").is_empty() && split(" \t\n.,!? 1 2 3").is_empty());
     }
 
     #[test]
     fn forms_that_look_the_same_are_the_same_word() {
         // Composed and decomposed, ligature, full width, curly apostrophe, soft hyphen, joiner.
-        assert_eq!(words("caf\u{e9} cafe\u{301}"), ["café", "café"]);
-        assert_eq!(words("\u{fb01}nd \u{ff21}\u{ff22} it\u{2019}s co\u{ad}op"), ["find", "ab", "it's", "coop"]);
+        assert_eq!(split("caf\u{e9} cafe\u{301}"), ["café", "café"]);
+        assert_eq!(split("\u{fb01}nd \u{ff21}\u{ff22} it\u{2019}s co\u{ad}op"), ["find", "ab", "it's", "coop"]);
     }
 
     #[test]
