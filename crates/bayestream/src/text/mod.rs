@@ -5,6 +5,7 @@
 
 mod error;
 mod language;
+mod memory;
 mod pipeline;
 mod settings;
 mod split;

@@ -77,13 +77,12 @@ fn ascii_words<'t>(piece: &'t str, take: &mut impl FnMut(&'t str)) {
                 Class::Letter | Class::Digit => is_word = true,
                 Class::Joiner => {}
                 between => {
-                    let holds = at > start
-                        && match (class(at - 1), between, class(at + 1)) {
-                            (Class::Letter, Class::Between | Class::BetweenLetters, Class::Letter) => true,
-                            (Class::Digit, Class::Between | Class::BetweenDigits, Class::Digit) => true,
-                            _ => false,
-                        };
-                    if !holds {
+                    let holds = matches!(
+                        (class(at.wrapping_sub(1)), between, class(at + 1)),
+                        (Class::Letter, Class::Between | Class::BetweenLetters, Class::Letter)
+                            | (Class::Digit, Class::Between | Class::BetweenDigits, Class::Digit)
+                    );
+                    if at == start || !holds {
                         break;
                     }
                 }
