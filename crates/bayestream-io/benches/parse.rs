@@ -3,11 +3,12 @@
 //! Ten columns from memory, with full-length floats (17 digits) and with short ones (4 decimals). The best of a few
 //! passes is printed, in processor time where the system tells it, so that a busy machine disturbs little.
 
-use std::fs;
+mod clock;
+
 use std::io::Cursor;
-use std::time::Instant;
 
 use bayestream_io::{Format, ReadOptions, RowBatch, open_reader};
+use clock::Clock;
 
 const N_COLUMNS: usize = 10;
 const N_ROWS: usize = 200_000;
@@ -77,29 +78,4 @@ fn generate(format: Format, decimals: Option<usize>) -> Vec<u8> {
         text.push('\n');
     }
     text.into_bytes()
-}
-
-/// Processor time of this thread on Linux, wall time elsewhere.
-struct Clock {
-    wall: Instant,
-    cpu_nanos: Option<u64>,
-}
-
-impl Clock {
-    const KIND: &'static str = if cfg!(target_os = "linux") { "processor time" } else { "wall time" };
-
-    fn start() -> Clock {
-        Clock { wall: Instant::now(), cpu_nanos: cpu_nanos() }
-    }
-
-    fn seconds(&self) -> f64 {
-        match (self.cpu_nanos, cpu_nanos()) {
-            (Some(start), Some(end)) => (end - start) as f64 * 1e-9,
-            _ => self.wall.elapsed().as_secs_f64(),
-        }
-    }
-}
-
-fn cpu_nanos() -> Option<u64> {
-    fs::read_to_string("/proc/thread-self/schedstat").ok()?.split_whitespace().next()?.parse().ok()
 }

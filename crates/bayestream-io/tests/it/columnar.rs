@@ -18,7 +18,7 @@ use parquet::file::properties::WriterProperties;
 
 use crate::support::{Table, canonical_bits, fault, gzip, options, read_bytes, read_from};
 
-fn block(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+pub fn block(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap()
 }
 
@@ -51,7 +51,7 @@ fn arrow_stream(blocks: &[RecordBatch]) -> Vec<u8> {
 }
 
 /// The same blocks in each encoding, with its format.
-fn encodings(blocks: &[RecordBatch]) -> Vec<(&'static str, Format, Vec<u8>)> {
+pub fn encodings(blocks: &[RecordBatch]) -> Vec<(&'static str, Format, Vec<u8>)> {
     vec![
         ("parquet", Format::Parquet, parquet_with(blocks, Compression::UNCOMPRESSED)),
         ("arrow file", Format::Arrow, arrow_file_with(blocks, None)),

@@ -2,6 +2,9 @@
 
 mod columnar;
 mod csv;
+mod document_columns;
+mod document_faults;
+mod documents;
 mod faults;
 mod laws;
 mod ndjson;

@@ -5,8 +5,10 @@
 
 mod error;
 mod language;
+mod memory;
 mod pipeline;
 mod settings;
+mod split;
 #[cfg(test)]
 mod tests;
 mod tokenizer;

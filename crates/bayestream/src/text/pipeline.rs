@@ -207,7 +207,7 @@ impl<'a> Pass<'a> {
             RawDocument::Tokens(tokens) => {
                 self.numbers.clear();
                 for token in tokens {
-                    match self.tokenizer.token(token).map(|word| number(word, 1)) {
+                    match self.tokenizer.token(token, |word| word.map(|word| number(word, 1))) {
                         Some(Some((number, _))) => self.numbers.push(number),
                         Some(None) => unknown += 1,
                         None => self.encoded.n_filtered += 1,

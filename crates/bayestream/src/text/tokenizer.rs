@@ -15,15 +15,13 @@
 //! All this happens once for each distinct word: what became of it is kept, and found again by the word as written.
 
 use super::error::TextError;
+use super::memory::Memory;
 use super::settings::TextSettings;
-use hashbrown::{HashMap, HashSet};
+use super::split::words;
+use hashbrown::HashSet;
 use rust_stemmers::Stemmer;
 use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization;
-use unicode_segmentation::UnicodeSegmentation;
-
-/// Distinct words of which it is kept what became of them; then the memory is emptied.
-const KEPT_WORDS: usize = 1 << 17;
 
 /// Splits text into the words that count. What it remembers makes it faster and does not change what it says.
 #[derive(Clone)]
@@ -32,9 +30,6 @@ pub struct Tokenizer {
     from_text: Memory,
     from_tokens: Memory,
 }
-
-/// What became of words: none for those left out.
-type Memory = HashMap<String, Option<Box<str>>>;
 
 struct Rules {
     lowercase: bool,
@@ -60,30 +55,40 @@ impl Tokenizer {
             stop_words: stop_words.collect(),
             stemmer: settings.stem.and_then(|language| language.stemmer()).map(Stemmer::create),
         };
-        Ok(Tokenizer { rules: Arc::new(rules), from_text: Memory::new(), from_tokens: Memory::new() })
+        Ok(Tokenizer { rules: Arc::new(rules), from_text: Memory::default(), from_tokens: Memory::default() })
     }
 
     /// Another one by the same settings that remembers nothing yet.
     pub fn fresh(&self) -> Tokenizer {
-        Tokenizer { rules: Arc::clone(&self.rules), from_text: Memory::new(), from_tokens: Memory::new() }
+        Tokenizer { rules: Arc::clone(&self.rules), from_text: Memory::default(), from_tokens: Memory::default() }
     }
 
     /// Hands the words of a text to `take`, in order; returns how many were left out.
     pub fn split(&mut self, text: &str, mut take: impl FnMut(&str)) -> u64 {
         let mut n_left_out = 0;
-        for word in text.unicode_words() {
-            match self.rules.remembered(&mut self.from_text, word, Rules::word) {
-                Some(word) => take(word),
-                None => n_left_out += 1,
-            }
-        }
+        let (rules, memory) = (&self.rules, &mut self.from_text);
+        words(text, |word| match rules.is_far_too_long(word) {
+            true => n_left_out += 1,
+            false => memory.recall(
+                word,
+                |word| rules.word(word),
+                |word| match word {
+                    Some(word) => take(word),
+                    None => n_left_out += 1,
+                },
+            ),
+        });
         n_left_out
     }
 
-    /// What becomes of a word that was split by others: it is left out when it is empty, too long or a stop word, cut to
-    /// its stem where that is asked for, and otherwise left as it is.
-    pub fn token(&mut self, token: &str) -> Option<&str> {
-        self.rules.remembered(&mut self.from_tokens, token, Rules::token)
+    /// Hands to `take` what becomes of a word that was split by others: none when it is empty, too long or a stop word,
+    /// its stem where that is asked for, and otherwise the word as it is.
+    pub fn token<R>(&mut self, token: &str, take: impl FnOnce(Option<&str>) -> R) -> R {
+        let rules = &self.rules;
+        match rules.is_far_too_long(token) {
+            true => take(None),
+            false => self.from_tokens.recall(token, |token| rules.token(token), take),
+        }
     }
 
     /// Whether the word is one to leave out.
@@ -93,23 +98,12 @@ impl Tokenizer {
 }
 
 impl Rules {
-    fn remembered<'m>(
-        &self,
-        memory: &'m mut Memory,
-        word: &str,
-        judge: impl Fn(&Rules, &str) -> Option<Box<str>>,
-    ) -> Option<&'m str> {
-        // No character has more than four bytes: this is too long, and no memory is spent on it.
-        if word.len() > 4 * self.max_length {
-            return None;
-        }
-        if memory.len() >= KEPT_WORDS && !memory.contains_key(word) {
-            memory.clear();
-        }
-        memory.entry_ref(word).or_insert_with(|| judge(self, word)).as_deref()
+    /// No character has more than four bytes: such a word is too long, and no memory is spent on it.
+    fn is_far_too_long(&self, word: &str) -> bool {
+        word.len() > 4 * self.max_length
     }
 
-    fn word(&self, written: &str) -> Option<Box<str>> {
+    fn word(&self, written: &str) -> Option<String> {
         let mut word = plain(written);
         if self.lowercase {
             word = word.to_lowercase();
@@ -124,15 +118,15 @@ impl Rules {
         is_kept.then(|| self.stem(&word)).flatten()
     }
 
-    fn token(&self, token: &str) -> Option<Box<str>> {
+    fn token(&self, token: &str) -> Option<String> {
         let is_kept = token.chars().count() <= self.max_length && !self.is_stop_word(token);
         is_kept.then(|| self.stem(token)).flatten()
     }
 
-    fn stem(&self, word: &str) -> Option<Box<str>> {
-        let stem: Box<str> = match &self.stemmer {
-            Some(stemmer) => stemmer.stem(word).into(),
-            None => word.into(),
+    fn stem(&self, word: &str) -> Option<String> {
+        let stem = match &self.stemmer {
+            Some(stemmer) => stemmer.stem(word).into_owned(),
+            None => word.to_string(),
         };
         (!stem.is_empty()).then_some(stem)
     }
@@ -168,6 +162,7 @@ fn is_word_by_itself(letter: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::language::Language;
+    use super::super::memory::KEPT_WORDS;
     use super::*;
 
     fn words_of(settings: &TextSettings, text: &str) -> Vec<String> {
@@ -176,33 +171,33 @@ mod tests {
         words
     }
 
-    fn words(text: &str) -> Vec<String> {
+    fn split(text: &str) -> Vec<String> {
         words_of(&TextSettings::default(), text)
     }
 
     #[test]
     fn words_are_split_by_unicode_rules() {
         assert_eq!(
-            words("Don't e-mail the U.S.A, naïve X 42 3.14 b2b!"),
+            split("Don't e-mail the U.S.A, naïve X 42 3.14 b2b!"),
             ["don't", "mail", "the", "u.s.a", "naïve", "b2b"]
         );
-        assert_eq!(words("ΑΘΗΝΑ Straße ПРИВЕТ שלום"), ["αθηνα", "straße", "привет", "שלום"]);
-        assert_eq!(words("東京は"), ["東", "京", "は"]);
-        assert_eq!(words("_emphasis_ snake_case ____"), ["emphasis", "snake_case"]);
-        assert!(words("").is_empty() && words(" \t\n.,!? 1 2 3").is_empty());
+        assert_eq!(split("ΑΘΗΝΑ Straße ПРИВЕТ שלום"), ["αθηνα", "straße", "привет", "שלום"]);
+        assert_eq!(split("東京は"), ["東", "京", "は"]);
+        assert_eq!(split("_emphasis_ snake_case ____"), ["emphasis", "snake_case"]);
+        assert!(split("").is_empty() && split(" \t\n.,!? 1 2 3").is_empty());
     }
 
     #[test]
     fn forms_that_look_the_same_are_the_same_word() {
         // Composed and decomposed, ligature, full width, curly apostrophe, soft hyphen, joiner.
-        assert_eq!(words("caf\u{e9} cafe\u{301}"), ["café", "café"]);
-        assert_eq!(words("\u{fb01}nd \u{ff21}\u{ff22} it\u{2019}s co\u{ad}op"), ["find", "ab", "it's", "coop"]);
+        assert_eq!(split("caf\u{e9} cafe\u{301}"), ["café", "café"]);
+        assert_eq!(split("\u{fb01}nd \u{ff21}\u{ff22} it\u{2019}s co\u{ad}op"), ["find", "ab", "it's", "coop"]);
     }
 
     #[test]
     fn control_characters_separate_words() {
         assert_eq!(
-            words("one\0two\u{1}three\u{b}four\u{c}five\u{7f}six\u{85}seven\u{1b}[0meight"),
+            split("one\0two\u{1}three\u{b}four\u{c}five\u{7f}six\u{85}seven\u{1b}[0meight"),
             ["one", "two", "three", "four", "five", "six", "seven", "0meight"]
         );
     }
@@ -242,20 +237,21 @@ mod tests {
 
     #[test]
     fn words_split_by_others_are_left_as_they_are() {
+        let token_of = |tokenizer: &mut Tokenizer, token: &str| tokenizer.token(token, |word| word.map(str::to_string));
         let mut plain = Tokenizer::new(&TextSettings::default()).unwrap();
         for token in ["New York", "x", "42", "The", "don\u{2019}t"] {
-            assert_eq!(plain.token(token), Some(token));
+            assert_eq!(token_of(&mut plain, token).as_deref(), Some(token));
         }
-        assert_eq!(plain.token(""), None);
-        assert_eq!(plain.token(&"y".repeat(41)), None);
+        assert_eq!(token_of(&mut plain, ""), None);
+        assert_eq!(token_of(&mut plain, &"y".repeat(41)), None);
         let settings = TextSettings {
             stop: Language::find("english"),
             stem: Language::find("english"),
             ..TextSettings::default()
         };
         let mut strict = Tokenizer::new(&settings).unwrap();
-        assert_eq!(strict.token("The"), None);
-        assert_eq!(strict.token("running"), Some("run"));
+        assert_eq!(token_of(&mut strict, "The"), None);
+        assert_eq!(token_of(&mut strict, "running").as_deref(), Some("run"));
     }
 
     #[test]
