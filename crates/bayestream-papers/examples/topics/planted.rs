@@ -34,7 +34,7 @@ pub fn recovery(settings: &TopicSettings, verbose: bool) {
                 let (k, good, overlap) = found(&truth, &learner);
                 let truths = metrics::match_topics(&truth.topics[1..], &truth.topics[..1]).first().map_or(0.0, |p| p.2);
                 println!(
-                    "(truth overlap {truths:.2}) planted {n_topics} (zipf {zipf}, seed {seed}): {k} topics, {good} found, mean overlap {overlap:.3}, V0 {:.0}, K {}, {:.0} documents/s",
+                    "planted {n_topics} (zipf {zipf}, seed {seed}): {k} topics, {good} found, mean overlap {overlap:.3} (two planted ones: {truths:.2}), V0 {:.0}, K {}, {:.0} documents/s",
                     learner.prior_words().unwrap_or(f64::NAN),
                     learner.k_implemented(),
                     n_documents as f64 / seconds

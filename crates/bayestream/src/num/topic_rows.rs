@@ -261,12 +261,11 @@ mod tests {
         assert_eq!((fast.rows, fast.scale, &fast.weights), (plain.rows, plain.scale, &plain.weights));
         assert_eq!(fast.precision, plain.precision);
         let start = small();
-        let fold = |kernel: fn(&[f32], &[f32], &[f32], usize, &mut [f32])| {
-            let mut shares = vec![0.0; 32];
-            kernel(&start.rows, &[1.0, 3.0, 2.0, 1.0, 1.0, 7.0, 1.0, 2.0, 2.0, 5.0], &start.weights, 9, &mut shares);
-            shares
-        };
-        assert_eq!(fold(fold_in), fold(portable::fold_in));
+        let counts = [1.0, 3.0, 2.0, 1.0, 1.0, 7.0, 1.0, 2.0, 2.0, 5.0];
+        let (mut shares, mut plain_shares) = (vec![0.0; 32], vec![0.0; 32]);
+        fold_in(&start.rows, &counts, &start.weights, 9, &mut shares);
+        portable::fold_in(&start.rows, &counts, &start.weights, 9, &mut plain_shares);
+        assert_eq!(shares, plain_shares);
         assert_eq!(dot_f32(&start.rows[..77], &start.rows[100..177]), {
             portable::dot_f32(&start.rows[..77], &start.rows[100..177])
         });

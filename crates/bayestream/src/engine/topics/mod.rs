@@ -65,7 +65,7 @@ pub struct MmHdp {
 }
 
 impl MmHdp {
-    /// A learner that has seen nothing.
+    /// A learner that has seen nothing; the settings must be without [fault](TopicSettings::fault).
     pub fn new(settings: &TopicSettings, seed: u64, shard: u32) -> MmHdp {
         MmHdp {
             settings: settings.clone(),

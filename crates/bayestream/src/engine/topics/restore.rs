@@ -19,6 +19,10 @@ impl MmHdp {
         if !self.scores.is_sound() || !self.history.is_sound() {
             return Err("log-scores or history are not sound".into());
         }
+        let ids = self.master.iter().flat_map(|master| &master.ids);
+        if ids.filter(|id| id.shard == self.shard).any(|id| id.serial >= self.next_serial) {
+            return Err("a topic has an id that was not given yet".into());
+        }
         match &self.master {
             None if held.len() >= HELD || self.n_seen != held.len() as u64 => {
                 Err(format!("{} documents are held of {} seen", held.len(), self.n_seen))

@@ -306,13 +306,15 @@ fn shards_agree_on_their_topics() {
     young.check(1000).unwrap();
 }
 
+type Damage = dyn Fn(&mut MmHdp, &mut Master);
+
 #[test]
 fn what_a_damaged_file_may_hold_is_refused() {
     let (_, truth) = planted(3, 13);
     let sound = learnt(&small(), &truth.documents(0, 400).documents(), 100);
     assert!(sound.check(500).is_ok());
     assert!(sound.check(100).is_err(), "rows for more words than there are");
-    let damage = |change: &dyn Fn(&mut MmHdp, &mut Master)| {
+    let damage = |change: &Damage| {
         let mut learner = sound.clone();
         let mut master = learner.master.take().unwrap();
         change(&mut learner, &mut master);
@@ -320,7 +322,8 @@ fn what_a_damaged_file_may_hold_is_refused() {
         learner.check(500)
     };
     assert!(damage(&|_, _| {}).is_ok());
-    let faults: [&dyn Fn(&mut MmHdp, &mut Master); 14] = [
+    let faults: [&Damage; 15] = [
+        &|learner, _| learner.next_serial = 0,
         &|learner, _| learner.settings.max_topics = 0,
         &|learner, _| learner.settings.max_topics = 1_000_000,
         &|learner, _| learner.n_seen = 3,
