@@ -156,7 +156,6 @@ fn measure(corpus: &Corpus, settings: &TopicSettings, n_orders: u64, flat: Optio
         for second in 0..first {
             let best = metrics::closest_topics(&lists[first], &lists[second]);
             let overlaps: Vec<f64> = best.iter().flatten().map(|(_, overlap)| *overlap).collect();
-            let twins = overlaps.iter().filter(|overlap| **overlap > 0.7).count();
             let share =
                 |some: &[f64]| 100.0 * some.iter().filter(|o| **o > 0.7).count() as f64 / some.len().max(1) as f64;
             let by_weight: Vec<String> = overlaps.chunks(20).map(|some| format!("{:.0}", share(some))).collect();
