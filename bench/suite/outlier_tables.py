@@ -28,10 +28,10 @@ def introduction(n_rows: int) -> str:
         "(scikit-learn's `roc_auc_score` and `average_precision_score`); ± is the standard deviation over shuffles. Processor time, "
         "one thread. Shuttle is read as usual for outliers: class 1 is ordinary, class 4 is left out, the others are outliers. http and "
         "smtp are in plain seconds and bytes, without logarithms. Everyone gets the columns as they are in the files, unless said below.\n\n"
-        "Our settings were chosen with the labels of shuttle, smtp, mammography and cardio in view (`choosing`); http, cover, thyroid "
-        "and satimage-2 were first left for reporting (`reporting`). They are not untouched: the lighter settings of watching, how strongly "
-        "rows are trimmed and where views saturate were looked at on the means over all eight sets. So there are four more sets, further "
-        "below, that had no part in choosing anything. PySAD's LODA and xStream get plain columns, "
+        "How views are put together was chosen by a search that reads shuttle, smtp, mammography and cardio only (`choosing`; "
+        "[outlier-choice](outlier-choice.md)); http, cover, thyroid and satimage-2 report (`reporting`). Before there was that search, "
+        "constants had been looked at on all eight, and so had the design of the views. Four more sets, further below, had no part in "
+        "choosing anything. PySAD's LODA and xStream get plain columns, "
         f"which were no worse for them than standardised ones on the choosing half. Beside ours (`{OURS}`):\n\n{peers}\n\n"
         "The LODAs with fixed ranges and the Gaussian are written here. Bins laid over the first rows serve LODA better than PySAD's, which grow "
         "until one of them holds the bulk, so both are shown. With fixed ranges, plain columns are better for it on the choosing half and standardised ones on all sets, so "
@@ -43,7 +43,8 @@ def introduction(n_rows: int) -> str:
 
 def targets(complete: BySet, holed: BySet, clusters: dict[Cluster, list[Judged]], rates: Rates) -> str:
     """What was wanted, and whether it is reached."""
-    peers = [peer.name for peer in PEERS]
+    variants = [peer.name for peer in PEERS if peer.name.startswith("LODA fixed")]
+    peers = [peer.name for peer in PEERS if peer.name not in variants]
     rows = []
 
     def target(wanted: str, found: str, reached: bool) -> None:
@@ -53,7 +54,10 @@ def targets(complete: BySet, holed: BySet, clusters: dict[Cluster, list[Judged]]
         own = over_sets(complete, OURS, measure)
         best = max(peers, key=lambda name: over_sets(complete, name, measure))
         against = over_sets(complete, best, measure)
-        target(f"mean {measure.upper()} above every other", f"{own:.4f}, best other {against:.4f} ({best})", own > against)
+        target(f"mean {measure.upper()} above every other program", f"{own:.4f}, best other {against:.4f} ({best})", own > against)
+        best = max(variants, key=lambda name: over_sets(complete, name, measure))
+        against = over_sets(complete, best, measure)
+        target(f"and above the LODAs written here: mean {measure.upper()}", f"{own:.4f}, better of them {against:.4f} ({best})", own > against)
     shuttle = next(judged[OURS] for real, judged in complete.items() if real.name == "shuttle")
     for measure, wanted in (("roc", 0.99), ("pr", 0.95)):
         found = over_shuffles(shuttle, measure)
