@@ -27,18 +27,23 @@ const COST: f64 = 1.0;
 /// A way to learn.
 struct Way {
     name: &'static str,
-    settings: fn() -> BmmSettings,
+    /// The settings, given 1/√V.
+    settings: fn(f64) -> BmmSettings,
 }
 
 const WAYS: [Way; 3] = [
-    Way { name: "default", settings: BmmSettings::for_lda },
-    Way { name: "default, ν₀ = 0.1", settings: || BmmSettings { gamma: 0.1, ..BmmSettings::for_lda() } },
+    Way { name: "default", settings: |_| BmmSettings::for_lda() },
     Way {
-        name: "as printed, M = 100, ν₀ = 1",
-        settings: || BmmSettings {
+        name: "default, β = 1/√V, ν₀ = 0.1",
+        settings: |printed| BmmSettings { gamma: 0.1, beta0: Some(printed), ..BmmSettings::for_lda() },
+    },
+    Way {
+        name: "as printed, M = 100, β = 1/√V, ν₀ = 0.1",
+        settings: |printed| BmmSettings {
             variant: Variant::Paper,
             draws: 100,
-            gamma: 1.0,
+            gamma: 0.1,
+            beta0: Some(printed),
             ..BmmSettings::for_lda()
         },
     },
@@ -53,7 +58,7 @@ struct Run {
 
 fn learn(way: &Way, corpus: &Corpus, seed: u64) -> Run {
     let n_words = corpus.vocabulary.len();
-    let settings = BmmSettings { beta0: Some(1.0 / (n_words as f64).sqrt()), ..(way.settings)() };
+    let settings = (way.settings)(1.0 / (n_words as f64).sqrt());
     let mut learner = LdaBmm::new(&settings, seed, 0);
     let (mut log_score, mut n_scored) = (0.0, 0);
     let (mut lambda, mut features) = (Vec::new(), Vec::new());
@@ -67,7 +72,8 @@ fn learn(way: &Way, corpus: &Corpus, seed: u64) -> Run {
         // α_d, as shares: documents are of many lengths.
         let alpha = learner.document_topics();
         let total: f64 = alpha.iter().sum();
-        features.push(alpha.iter().enumerate().map(|(z, a)| (z as u32, a / total)).filter(|(_, a)| *a > 1e-6).collect());
+        features
+            .push(alpha.iter().enumerate().map(|(z, a)| (z as u32, a / total)).filter(|(_, a)| *a > 1e-6).collect());
         if document % LOOK == LOOK - 1 {
             lambda.push(((document + 1) as f64, learner.lambda()));
         }
@@ -104,13 +110,15 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
     let run_job = |&(w, seed): &(usize, u64)| Ok(learn(&WAYS[w], &corpus, seed));
     let runs = run_all(&jobs, setting.n_threads, setting.progress, describe, run_job)?;
     let all = corpus.documents.documents();
-    let words: Vec<Row> =
-        all.iter().map(|(words, counts)| words.iter().copied().zip(counts.iter().map(|c| f64::from(*c))).collect()).collect();
+    let words: Vec<Row> = all
+        .iter()
+        .map(|(words, counts)| words.iter().copied().zip(counts.iter().map(|c| f64::from(*c))).collect())
+        .collect();
     let by_words = areas(&words, corpus.vocabulary.len(), &corpus, seeds[0]);
     let notes = vec![
         format!(
-            "Reuters in the order of the distribution, {} documents, {} words of a vocabulary of {}; β = 1/√V and λ = 5 at \
-             first, as printed. `per word` is the mean log-probability in nats of a word before it was learnt, given those \
+            "Reuters in the order of the distribution, {} documents, {} words of a vocabulary of {}; λ = 5 at first, as \
+             printed; the default has β = 0.006 and ν₀ = 0.01. The words of a document come in random order. `per word` is the mean log-probability in nats of a word before it was learnt, given those \
              before it in its document and all documents before.",
             all.len(),
             all.n_tokens(),
@@ -152,7 +160,8 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
 
 /// Table 2: the likeliest words of the heaviest topics.
 fn top_words(topics: &[Topic], corpus: &Corpus) -> Table {
-    let mut table = Table::new("words", "Table 2: the twelve heaviest topics, by their likeliest words", ["share", "words"]);
+    let mut table =
+        Table::new("words", "Table 2: the twelve heaviest topics, by their likeliest words", ["share", "words"]);
     for topic in topics.iter().take(12) {
         let mut order: Vec<usize> = (0..topic.words.len()).collect();
         order.sort_by(|&a, &b| topic.words[b].total_cmp(&topic.words[a]).then(a.cmp(&b)));

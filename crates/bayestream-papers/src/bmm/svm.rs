@@ -67,10 +67,8 @@ mod tests {
     fn the_objective_is_at_its_minimum() {
         let mut rng = num::stream(94, 0, 0);
         let is_in: Vec<bool> = (0..60).map(|i| i % 5 == 0).collect();
-        let rows: Vec<Row> = is_in
-            .iter()
-            .map(|&y| vec![(0, rng.normal() + f64::from(u8::from(y))), (2, 0.5 * rng.normal())])
-            .collect();
+        let rows: Vec<Row> =
+            is_in.iter().map(|&y| vec![(0, rng.normal() + f64::from(u8::from(y))), (2, 0.5 * rng.normal())]).collect();
         let machine = Machine::learn(&rows, &is_in, 3, 0.7, 1);
         let objective = |w: &[f64], b: f64| {
             let other = Machine { weights: w.to_vec(), constant: b };

@@ -101,11 +101,7 @@ fn learn(method: Method, corpus: &Corpus, fold_ix: usize, seed: u64) -> Run {
         Method::Bmm | Method::Printed => {
             let settings = match method {
                 Method::Bmm => BmmSettings::default(),
-                _ => BmmSettings {
-                    variant: Variant::Paper,
-                    beta0: Some(printed_beta),
-                    ..BmmSettings::default()
-                },
+                _ => BmmSettings { variant: Variant::Paper, beta0: Some(printed_beta), ..BmmSettings::default() },
             };
             let mut learner = NaiveBayesBmm::new(&settings, seed, 0);
             let (predictive, n_topics) = judge(&mut learner, &train, &test, n_words);
@@ -158,10 +154,15 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
             corpus.vocabulary.len(),
             unigram(corpus)
         ));
-        let jobs: Vec<(usize, usize)> =
-            (0..METHODS.len()).flat_map(|m| (0..N_FOLDS).map(move |f| (m, f))).collect();
+        let jobs: Vec<(usize, usize)> = (0..METHODS.len()).flat_map(|m| (0..N_FOLDS).map(move |f| (m, f))).collect();
         let describe = |&(m, f): &(usize, usize), run: &Run| {
-            format!("table1 {name} {} fold {f}: {:.3} {:.3} {}", METHODS[m].name(), run.plug_in, run.predictive, run.n_topics)
+            format!(
+                "table1 {name} {} fold {f}: {:.3} {:.3} {}",
+                METHODS[m].name(),
+                run.plug_in,
+                run.predictive,
+                run.n_topics
+            )
         };
         let run_job = |&(m, f): &(usize, usize)| Ok(learn(METHODS[m], corpus, f, seeds[0]));
         let runs = run_all(&jobs, setting.n_threads, setting.progress, describe, run_job)?;

@@ -100,8 +100,7 @@ impl WishartPosterior {
         let explained: f64 = moved.iter().map(|z| z * z).sum();
         num::solve_lower_transposed(&factor, d, &mut moved);
         let spread = (1.0 - share) * columns / self.c + share * columns / other.c + quadratic - explained;
-        let target =
-            (1.0 - share) * self.expected_log_det() + share * other.expected_log_det() - log_det;
+        let target = (1.0 - share) * self.expected_log_det() + share * other.expected_log_det() - log_det;
         let nu = degrees_of_freedom(target, d, (1.0 - share) * self.nu + share * other.nu);
         // S = ν E[T]⁻¹.
         let mut scatter = inverse_scatter(&factor, d);

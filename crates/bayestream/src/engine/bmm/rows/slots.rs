@@ -188,11 +188,20 @@ impl<P: Part> Slots<P> {
             false => slot.mass,
         };
         let lives = move |w: f64, slot: &Slot<P>| slot.mass > 0.0 && slot.mass >= least && w > 0.0;
-        let total: f64 =
-            self.slots.iter().enumerate().map(|(z, s)| (weight(z, s), s)).filter(|(w, s)| lives(*w, s)).map(|p| p.0).sum();
-        self.slots.iter().enumerate().map(move |(z, s)| (weight(z, s), s)).filter(move |(w, s)| lives(*w, s)).map(
-            move |(w, s)| (w / total, s),
-        )
+        let total: f64 = self
+            .slots
+            .iter()
+            .enumerate()
+            .map(|(z, s)| (weight(z, s), s))
+            .filter(|(w, s)| lives(*w, s))
+            .map(|p| p.0)
+            .sum();
+        self.slots
+            .iter()
+            .enumerate()
+            .map(move |(z, s)| (weight(z, s), s))
+            .filter(move |(w, s)| lives(*w, s))
+            .map(move |(w, s)| (w / total, s))
     }
 
     pub fn is_sound(&self, n_columns: usize) -> bool {

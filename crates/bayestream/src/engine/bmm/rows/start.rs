@@ -17,8 +17,7 @@ impl<P: Part> MomentMatcher<P> {
         let mut best: Option<(f64, Slots<P>)> = None;
         // Settings were checked when the model was made, so there is a prior.
         for prior in P::priors(&self.settings, &frame).unwrap_or_default() {
-            let mut slots =
-                Slots::new(BmmSettings::of_rows(&self.settings), self.seed, self.shard, prior, next_serial);
+            let mut slots = Slots::new(BmmSettings::of_rows(&self.settings), self.seed, self.shard, prior, next_serial);
             let mut foretold = 0.0;
             for (row, weight) in framed.chunks_exact(self.n_columns).zip(&weights) {
                 foretold += weight * slots.learn_row(row, *weight);
