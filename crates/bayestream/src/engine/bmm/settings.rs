@@ -43,7 +43,7 @@ impl Default for BmmSettings {
 impl BmmSettings {
     /// What suits LDA: few topics per document.
     pub fn for_lda() -> BmmSettings {
-        BmmSettings { gamma: 0.01, ..BmmSettings::default() }
+        BmmSettings { gamma: 0.005, ..BmmSettings::default() }
     }
 
     /// Those of a kind of rows.

@@ -111,11 +111,9 @@ impl Part for KnownVariance {
         Moments { count, mean: self.mean.clone(), covariance }
     }
 
-    fn evidence(&self, prior: &Self::Prior) -> Moments {
-        let d = self.mean.len();
-        let rows = |j: usize| prior.within[j] * (1.0 / self.variance[j] - 1.0 / prior.variance[j]);
-        let count = (0..d).map(rows).sum::<f64>() / d as f64;
-        Moments { count: count.max(1.0), ..self.as_rows(prior, 1.0) }
+    fn evidence(&self, prior: &Self::Prior, mass: f64) -> Moments {
+        // A cluster that several components share is hardly known to any of them: its rows count all the same.
+        self.as_rows(prior, mass.max(1.0))
     }
 
     fn join(&mut self, prior: &Self::Prior, own: f64, other: &Self, others: f64) {

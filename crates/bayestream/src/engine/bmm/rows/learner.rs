@@ -190,7 +190,7 @@ impl<P: Part> Learner for MomentMatcher<P> {
             id: slot.id,
             weight,
             rows: floored(slot.part.as_rows(&slots.prior, slot.mass)),
-            evidence: slot.part.evidence(&slots.prior),
+            evidence: slot.part.evidence(&slots.prior, slot.mass),
         };
         let mut shown = joined::<P>(slots.living().map(show).collect(), &slots.prior);
         let heaviest = shown.iter().map(|s| s.weight).fold(0.0, f64::max);

@@ -79,10 +79,13 @@ impl<P: Part> Slots<P> {
         let n_own = self.slots.len();
         for slot in theirs.slots.iter().filter(|s| s.mass > 0.0) {
             let part = slot.part.mapped(&self.prior, factor, offset);
-            let evidence = part.evidence(&self.prior);
+            let evidence = part.evidence(&self.prior, slot.mass);
             let best = (0..n_own)
                 .filter(|&z| self.slots[z].mass > 0.0)
-                .map(|z| (P::merge_gain(&self.prior, &self.slots[z].part.evidence(&self.prior), &evidence), z))
+                .map(|z| {
+                    let own = self.slots[z].part.evidence(&self.prior, self.slots[z].mass);
+                    (P::merge_gain(&self.prior, &own, &evidence), z)
+                })
                 .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
             match best {
                 Some((gain, z)) if gain > 0.0 => {

@@ -33,8 +33,9 @@ pub trait Part: Clone + Debug + Serialize + DeserializeOwned + Send + Sync {
     /// The component as so many rows with a mean and a covariance.
     fn as_rows(&self, prior: &Self::Prior, count: f64) -> Moments;
 
-    /// What it has learnt beyond the prior, as rows: what the odds of two components being one are judged by.
-    fn evidence(&self, prior: &Self::Prior) -> Moments;
+    /// What it has learnt beyond the prior, as rows, when it took `mass` of them: what the odds of two components being
+    /// one are judged by.
+    fn evidence(&self, prior: &Self::Prior, mass: f64) -> Moments;
 
     /// The component that this one and another, each standing for so many rows, are together.
     fn join(&mut self, prior: &Self::Prior, own: f64, other: &Self, others: f64);

@@ -107,7 +107,7 @@ impl Part for WishartPart {
         Moments { count, mean: self.posterior.mean().to_vec(), covariance: self.posterior.expected_covariance() }
     }
 
-    fn evidence(&self, prior: &NormalWishart) -> Moments {
+    fn evidence(&self, prior: &NormalWishart, _mass: f64) -> Moments {
         let d = prior.n_columns();
         let count = (self.posterior.nu() - prior.nu()).max(1.0);
         let mut covariance = Vec::new();
