@@ -10,6 +10,8 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// The text of 1,798 Reuters articles that have a title only.
 const FILLER: &str = "Blah blah blah";
+/// Letters of a word, at least.
+const SHORTEST: usize = 3;
 
 /// Documents as word counts.
 pub struct Corpus {
@@ -46,7 +48,7 @@ impl Corpus {
 
     fn of(articles: Vec<Article>, rare: u64) -> Corpus {
         let stemmer = Stemmer::create(Algorithm::English);
-        let mut stop: Vec<&str> = stop_words::get("english").to_vec();
+        let mut stop: Vec<&str> = stop_words::lookup("en").unwrap_or_default().to_vec();
         stop.sort_unstable();
         // Stems are found once per word; ordered maps, so that numbers do not hang on chance.
         let mut stems: BTreeMap<String, Option<u32>> = BTreeMap::new();
@@ -58,7 +60,7 @@ impl Corpus {
             let mut document = Vec::new();
             for part in [article.title.as_deref().unwrap_or(""), text] {
                 for word in part.unicode_words().flat_map(|word| word.split(|c: char| !c.is_ascii_alphabetic())) {
-                    if word.len() < 2 {
+                    if word.len() < SHORTEST {
                         continue;
                     }
                     let word = word.to_ascii_lowercase();

@@ -9,7 +9,7 @@
 //!
 //! Each becomes a p-value by its rank among the scores of recent rows; T is a weighted mean of −log p_v, Fisher's
 //! combination, in which no view counts for much more than `ENOUGH`: a row that all views find rare is more of an outlier than
-//! one that a single view finds very rare. T is the
+//! one that a single view finds very rare. Two views that agree are heard for themselves too, at a discount. T is the
 //! row's surprise: it ranks outliers that most views see, and a glitch that only the density sees stays below them.
 //! An alarm should tell of both, so the p-value is that of U = max(T, −log p₁ − 3), the density heard for itself as well.
 //! The views depend on each other, so U is ranked once more among its own recent values.
@@ -63,6 +63,9 @@ const SHARES: [f64; N_VIEWS] = [1.0 / 21.0, 1.0 / 21.0, 6.0 / 21.0, 7.0 / 21.0, 
 /// Nats beyond which a view adds little more, and how little: enough to keep the order.
 const ENOUGH: f64 = 3.0;
 const BEYOND: f64 = 0.01;
+/// Nats that two views give up when they speak for themselves. The search does not mind; without it a value that is absurd
+/// in one column would be less of a surprise than a row that is a little out in many.
+const TWO_AGREE: f64 = 8.0;
 /// Nats that the density gives up when it raises an alarm alone, and beyond which it adds little more: while a model is
 /// young it finds some rows absurd that are not.
 const ALONE: f64 = 3.0;
@@ -316,7 +319,12 @@ impl Watch {
         let heard = |v: usize| surprises[v].min(ENOUGH) + BEYOND * (surprises[v] - ENOUGH).max(0.0);
         let mean: f64 = (0..N_VIEWS).map(|v| SHARES[v] * heard(v)).sum();
         // Rows that all views find rare are told apart in nats again: the tail is fitted to them.
-        let together = if mean > ENOUGH { ENOUGH + (mean - ENOUGH) / BEYOND } else { mean };
+        let mean = if mean > ENOUGH { ENOUGH + (mean - ENOUGH) / BEYOND } else { mean };
+        let (mut loudest, mut second) = (0.0_f64, 0.0_f64);
+        for s in surprises {
+            (loudest, second) = (loudest.max(s), second.max(loudest.min(s)));
+        }
+        let together = mean.max(second - TWO_AGREE);
         let plain = COLUMN_BY_COLUMN.iter().map(|v| surprises[*v]).sum::<f64>() / COLUMN_BY_COLUMN.len() as f64;
         let density = surprises[DENSITY].min(LOUDEST) + BEYOND * (surprises[DENSITY] - LOUDEST).max(0.0);
         let alarming = together.max(density - ALONE);

@@ -15,7 +15,7 @@ pub struct Topic {
     pub weight: f64,
     /// Its share of the recent stream over that of the stream before: 1 for a topic that keeps its share.
     pub trend: f64,
-    /// The document in which it began, counted from 1.
+    /// The document from which on it was there, counted from 1: see [`TopicHistory::began`].
     pub born: u64,
     /// Probability of each word by its number.
     pub words: Vec<f32>,
@@ -47,6 +47,9 @@ impl DocumentScores {
         (n > 0).then(|| self.log_likelihood[document] / n as f64)
     }
 }
+
+/// Part of its largest share with which a topic has begun.
+const FAIR_PART: f64 = 0.25;
 
 /// How many stretches of the stream a history tells apart.
 const STRETCHES: usize = 128;
@@ -107,6 +110,16 @@ impl TopicHistory {
         // One word more on both sides keeps a topic without words from being infinitely new.
         let share = |side: (f64, f64), other: (f64, f64)| (side.0 + side.1 / (side.1 + other.1)) / side.1;
         if recent.1 > 0.0 && before.1 > 0.0 { share(recent, before) / share(before, recent) } else { 1.0 }
+    }
+
+    /// The first document of the stretch in which these topics first had a fair part of the largest share they ever had,
+    /// counted from 1; none if they never had a word. Slots are filled long before there is anything to fill them with, so
+    /// when a topic began is not when its slot was opened.
+    pub fn began(&self, ids: &[ComponentId]) -> Option<u64> {
+        let shares = self.shares(ids);
+        let largest = shares.iter().copied().fold(0.0, f64::max);
+        let at = shares.iter().position(|share| *share > 0.0 && *share >= FAIR_PART * largest)?;
+        Some(1 + self.stretches[..at].iter().map(|stretch| stretch.n_documents).sum::<u64>())
     }
 
     /// True when everything is a number: what a file must satisfy.
@@ -248,6 +261,19 @@ mod tests {
         }
         assert!((history.trend(&[id(1)]) - 4.0).abs() < 0.01, "{}", history.trend(&[id(1)]));
         assert!((history.trend(&[id(1), id(2)]) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_topic_begins_when_it_first_has_a_fair_part_of_its_share() {
+        let mut history = TopicHistory::default();
+        assert_eq!(history.began(&[id(1)]), None);
+        for piece in 0..20 {
+            let late = if piece < 12 { 1.0 } else { 300.0 };
+            history.add(50, [(id(1), late), (id(2), 1000.0)].into_iter());
+        }
+        assert_eq!(history.began(&[id(1)]), Some(601));
+        assert_eq!(history.began(&[id(2)]), Some(1));
+        assert_eq!(history.began(&[id(3)]), None);
     }
 
     #[test]

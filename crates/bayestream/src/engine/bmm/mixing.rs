@@ -32,6 +32,8 @@ pub struct Mixing {
     nu: Vec<f64>,
     /// ν of every component beyond those in `nu`.
     tail: f64,
+    /// λ does not fall below.
+    floor: f64,
 }
 
 /// The posterior of one observation. Buffers are reused.
@@ -62,7 +64,12 @@ pub struct ThetaMoments {
 impl Mixing {
     /// λ components expected, each with the Dirichlet parameter ν₀.
     pub fn new(lambda: f64, nu0: f64) -> Mixing {
-        Mixing { lambda: lambda.max(LEAST_LAMBDA), nu: Vec::new(), tail: nu0 }
+        Mixing { lambda: lambda.max(LEAST_LAMBDA), nu: Vec::new(), tail: nu0, floor: LEAST_LAMBDA }
+    }
+
+    /// The same, and λ never falls below what it is now.
+    pub fn with_floor(self) -> Mixing {
+        Mixing { floor: self.lambda, ..self }
     }
 
     /// λ, the expected number of components that exist. It is not a count of those that were seen: see `papers/bmm.md`.
@@ -172,7 +179,7 @@ impl Mixing {
             }
             // A part of an observation moves the expectation by a part.
             let lambda = self.lambda + weight.min(1.0) * (work.expected_t - self.lambda);
-            self.lambda = lambda.max(LEAST_LAMBDA);
+            self.lambda = lambda.max(self.floor);
         }
     }
 
@@ -210,13 +217,17 @@ impl Mixing {
 
     /// Sets λ, as when two learners become one.
     pub fn set_lambda(&mut self, lambda: f64) {
-        self.lambda = lambda.max(LEAST_LAMBDA);
+        self.lambda = lambda.max(self.floor);
     }
 
     /// True when numbers make sense: what a file must satisfy.
     pub fn is_sound(&self) -> bool {
         let positive = |v: &f64| *v > 0.0 && v.is_finite();
-        self.lambda >= 1.0 && self.lambda.is_finite() && self.nu.iter().all(positive) && positive(&self.tail)
+        self.floor >= 1.0
+            && self.lambda >= self.floor
+            && self.lambda.is_finite()
+            && self.nu.iter().all(positive)
+            && positive(&self.tail)
     }
 }
 

@@ -30,7 +30,7 @@ impl Default for BmmSettings {
         BmmSettings {
             variant: Variant::Default,
             lambda0: 5.0,
-            gamma: 1.0,
+            gamma: 10.0,
             draws: 1000,
             max_components: 300,
             memory: None,
@@ -43,7 +43,7 @@ impl Default for BmmSettings {
 impl BmmSettings {
     /// What suits LDA: few topics per document.
     pub fn for_lda() -> BmmSettings {
-        BmmSettings { gamma: 0.02, ..BmmSettings::default() }
+        BmmSettings { gamma: 0.005, ..BmmSettings::default() }
     }
 
     /// Those of a kind of rows.

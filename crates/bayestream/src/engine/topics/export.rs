@@ -74,7 +74,7 @@ impl MmHdp {
                 id: members[0],
                 weight: group.words / total,
                 trend: history.trend(&members),
-                born: group.members.iter().map(|z| master.opened[*z] + 1).min().unwrap_or(1),
+                born: history.began(&members).unwrap_or(1),
                 words: group.distribution(master),
                 members,
             }

@@ -111,6 +111,11 @@ impl Part for KnownVariance {
         Moments { count, mean: self.mean.clone(), covariance }
     }
 
+    fn evidence(&self, prior: &Self::Prior, mass: f64) -> Moments {
+        // A cluster that several components share is hardly known to any of them: its rows count all the same.
+        self.as_rows(prior, mass.max(1.0))
+    }
+
     fn join(&mut self, prior: &Self::Prior, own: f64, other: &Self, others: f64) {
         let share = others / (own + others);
         for j in 0..self.mean.len() {

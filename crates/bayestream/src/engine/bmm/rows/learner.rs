@@ -139,13 +139,14 @@ pub(super) struct Shown {
     pub id: ComponentId,
     pub weight: f64,
     pub rows: Moments,
+    pub evidence: Moments,
 }
 
 /// Joins components that are one by the odds, the likeliest pair first.
 pub(super) fn joined<P: Part>(mut shown: Vec<Shown>, prior: &P::Prior) -> Vec<Shown> {
     let mut gains: Vec<Vec<f64>> = Vec::new();
     for i in 0..shown.len() {
-        gains.push((0..i).map(|j| P::merge_gain(prior, &shown[i].rows, &shown[j].rows)).collect());
+        gains.push((0..i).map(|j| P::merge_gain(prior, &shown[i].evidence, &shown[j].evidence)).collect());
     }
     loop {
         let best = (1..shown.len())
@@ -161,12 +162,13 @@ pub(super) fn joined<P: Part>(mut shown: Vec<Shown>, prior: &P::Prior) -> Vec<Sh
         }
         kept.weight += gone.weight;
         kept.rows.add_scaled(1.0, &gone.rows);
+        kept.evidence.add_scaled(1.0, &gone.evidence);
         gains.remove(i);
         gains[i..].iter_mut().for_each(|row| {
             row.remove(i);
         });
         for other in (0..shown.len()).filter(|&other| other != j) {
-            gains[other.max(j)][other.min(j)] = P::merge_gain(prior, &shown[other].rows, &shown[j].rows);
+            gains[other.max(j)][other.min(j)] = P::merge_gain(prior, &shown[other].evidence, &shown[j].evidence);
         }
     }
 }
@@ -188,6 +190,7 @@ impl<P: Part> Learner for MomentMatcher<P> {
             id: slot.id,
             weight,
             rows: floored(slot.part.as_rows(&slots.prior, slot.mass)),
+            evidence: slot.part.evidence(&slots.prior, slot.mass),
         };
         let mut shown = joined::<P>(slots.living().map(show).collect(), &slots.prior);
         let heaviest = shown.iter().map(|s| s.weight).fold(0.0, f64::max);

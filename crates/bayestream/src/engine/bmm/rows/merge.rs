@@ -2,7 +2,7 @@
 
 use super::learner::MomentMatcher;
 use super::part::Part;
-use super::slots::{Slot, Slots, floored};
+use super::slots::{Slot, Slots};
 use crate::engine::parts::{Ring, ScoreTrack, learn_again};
 use crate::structure::EventLog;
 
@@ -79,12 +79,12 @@ impl<P: Part> Slots<P> {
         let n_own = self.slots.len();
         for slot in theirs.slots.iter().filter(|s| s.mass > 0.0) {
             let part = slot.part.mapped(&self.prior, factor, offset);
-            let rows = floored(part.as_rows(&self.prior, slot.mass));
+            let evidence = part.evidence(&self.prior, slot.mass);
             let best = (0..n_own)
                 .filter(|&z| self.slots[z].mass > 0.0)
                 .map(|z| {
-                    let own = floored(self.slots[z].part.as_rows(&self.prior, self.slots[z].mass));
-                    (P::merge_gain(&self.prior, &own, &rows), z)
+                    let own = self.slots[z].part.evidence(&self.prior, self.slots[z].mass);
+                    (P::merge_gain(&self.prior, &own, &evidence), z)
                 })
                 .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
             match best {

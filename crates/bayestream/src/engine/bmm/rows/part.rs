@@ -33,10 +33,14 @@ pub trait Part: Clone + Debug + Serialize + DeserializeOwned + Send + Sync {
     /// The component as so many rows with a mean and a covariance.
     fn as_rows(&self, prior: &Self::Prior, count: f64) -> Moments;
 
+    /// What it has learnt beyond the prior, as rows, when it took `mass` of them: what the odds of two components being
+    /// one are judged by.
+    fn evidence(&self, prior: &Self::Prior, mass: f64) -> Moments;
+
     /// The component that this one and another, each standing for so many rows, are together.
     fn join(&mut self, prior: &Self::Prior, own: f64, other: &Self, others: f64);
 
-    /// Log odds of one component against two that stand for these rows.
+    /// Log odds of one component against two with this evidence.
     fn merge_gain(prior: &Self::Prior, first: &Moments, second: &Moments) -> f64;
 
     /// The component in another frame: every column times a factor plus an offset.

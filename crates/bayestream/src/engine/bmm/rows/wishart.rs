@@ -107,6 +107,18 @@ impl Part for WishartPart {
         Moments { count, mean: self.posterior.mean().to_vec(), covariance: self.posterior.expected_covariance() }
     }
 
+    fn evidence(&self, prior: &NormalWishart, _mass: f64) -> Moments {
+        let d = prior.n_columns();
+        let count = (self.posterior.nu() - prior.nu()).max(1.0);
+        let mut covariance = Vec::new();
+        self.posterior.scatter_into(&mut covariance);
+        for (at, (s, first)) in covariance.iter_mut().zip(prior.scatter()).enumerate() {
+            let own = (*s - first) / count;
+            *s = if at / d == at % d { own.max(0.0) } else { own };
+        }
+        Moments { count, mean: self.posterior.mean().to_vec(), covariance }
+    }
+
     fn join(&mut self, prior: &NormalWishart, own: f64, other: &Self, others: f64) {
         let d = prior.n_columns();
         let mut both = self.as_rows(prior, own);

@@ -154,7 +154,9 @@ fn planted_topics_are_found_and_scores_are_probabilities() {
 
 #[test]
 fn documents_of_two_topics_show_both_in_lda() {
-    let (documents, mut learner) = (planted(800, true, 86), LdaBmm::new(&BmmSettings::for_lda(), 87, 0));
+    // Documents of two topics each: the prior must not expect one.
+    let settings = BmmSettings { gamma: 0.5, ..BmmSettings::for_lda() };
+    let (documents, mut learner) = (planted(800, true, 86), LdaBmm::new(&settings, 87, 0));
     learner.update(&documents.documents(), 50);
     assert!(finds_all(&learner.topics()));
     let mut both = DocumentBuffer::new();

@@ -4,8 +4,8 @@
 //! The loop, per word: b_z = E φ_z of the word, no logarithms; shares, λ and ν by the exact sum over T; moment matching of
 //! every topic with a share that matters. ν starts anew with every document, λ and the topics go on.
 //!
-//! Deviates: T is summed over and not drawn. ν = α as printed is kept here: it cannot starve topics, as it lasts for one
-//! document only, and it foretells words better than adding shares does (`papers/bmm.md`).
+//! Deviates: T is summed over and not drawn; ν adds up shares, where ν = α remembers the last twenty words or so; λ does
+//! not fall below its first value, from where it could not rise again. Words come in random order: a document is counts.
 
 use super::ledger::Ledger;
 use super::naive_bayes::{push_shares, restored, tokens};
@@ -23,7 +23,7 @@ const LEFT: f64 = 1e-4;
 /// Shares below this do not move a topic.
 const NEGLIGIBLE: f64 = 1e-6;
 /// β₀ unless given.
-const BETA0: f64 = 0.012;
+const BETA0: f64 = 0.006;
 
 /// The learner of `lda/bmm`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,8 +34,6 @@ pub struct LdaBmm {
     mixing: Mixing,
     topics: WordTopics,
     ledger: Ledger,
-    /// Words learnt from: the key of random draws.
-    n_learnt: u64,
     #[serde(skip)]
     work: Work,
 }
@@ -66,13 +64,15 @@ impl LdaBmm {
     /// A learner that has seen nothing; [`BmmSettings::for_lda`] has the settings that suit it.
     pub fn new(settings: &BmmSettings, seed: u64, shard: u32) -> LdaBmm {
         LdaBmm {
-            mixing: Mixing::new(settings.lambda0, settings.gamma),
+            mixing: match settings.variant {
+                Variant::Default => Mixing::new(settings.lambda0, settings.gamma).with_floor(),
+                Variant::Paper => Mixing::new(settings.lambda0, settings.gamma),
+            },
             topics: WordTopics::new(settings.beta0.unwrap_or(BETA0)),
             ledger: Ledger::new(shard),
             settings: settings.clone(),
             seed,
             shard,
-            n_learnt: 0,
             work: Work::default(),
         }
     }
@@ -87,16 +87,9 @@ impl LdaBmm {
         self.mixing.nu()
     }
 
-    fn rule(&self) -> Rule {
-        match self.settings.variant {
-            Variant::Default => Rule::Matched,
-            Variant::Paper => self.settings.rule(),
-        }
-    }
-
     /// Learns a document; returns the log-probability of its words, each given those before it.
     fn learn(&mut self, words: &[u32], counts: &[u32]) -> f64 {
-        let rule = self.rule();
+        let rule = self.settings.rule();
         let Self { settings, mixing, topics, ledger, work, .. } = self;
         let mut rng = num::stream(self.seed, u64::from(self.shard), ledger.n_seen);
         work.lay_out(words, counts, &mut rng);
@@ -128,7 +121,6 @@ impl LdaBmm {
                 }
             }
         }
-        self.n_learnt += work.tokens.len() as u64;
         ledger.reach(work.words.len());
         ledger.book(&work.words);
         if let Some(memory) = settings.memory {
@@ -145,13 +137,17 @@ impl LdaBmm {
         work.lay_out(words, counts, &mut num::stream(self.seed, u64::from(self.shard), 0));
         work.words.clear();
         mixing.reset_nu(self.settings.gamma);
+        let rule = match self.settings.rule() {
+            Rule::Soft => Rule::Soft,
+            Rule::Matched | Rule::Sampled { .. } => Rule::Matched,
+        };
         let (lambda, mut log_density) = (self.mixing.lambda(), 0.0);
         for at in 0..work.tokens.len() {
             let k = mixing.attend(LEFT, self.settings.max_components, &mut work.mixing);
             work.b.resize(k, 0.0);
             self.topics.probabilities(work.tokens[at], &mut work.b[..k]);
             log_density += mixing.weigh(&work.b, &mut work.mixing).ln();
-            mixing.learn(Rule::Matched, &work.b, 1.0, &mut work.mixing);
+            mixing.learn(rule, &work.b, 1.0, &mut work.mixing);
             mixing.set_lambda(lambda);
             work.words.resize(k.max(work.words.len()), 0.0);
             work.words.iter_mut().zip(work.mixing.shares()).for_each(|(sum, share)| *sum += share);

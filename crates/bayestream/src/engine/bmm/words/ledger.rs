@@ -28,8 +28,6 @@ struct Line {
     id: ComponentId,
     /// Words it explained.
     words: f64,
-    /// The document in which it began.
-    since: u64,
     born: bool,
 }
 
@@ -42,7 +40,7 @@ impl Ledger {
     pub fn reach(&mut self, n_topics: usize) {
         while self.lines.len() < n_topics {
             let id = ComponentId { shard: self.shard, serial: self.lines.len() as u32 };
-            self.lines.push(Line { id, words: 0.0, since: self.n_seen, born: false });
+            self.lines.push(Line { id, words: 0.0, born: false });
         }
     }
 
@@ -54,7 +52,6 @@ impl Ledger {
             line.words += n;
             if !line.born && line.words >= BORN {
                 line.born = true;
-                line.since = self.n_seen;
                 self.events.push(Event { row: self.n_seen, component: line.id, what: Happening::Born });
             }
         }
@@ -113,8 +110,8 @@ impl Ledger {
                     id: members[0],
                     weight: own / total,
                     trend: self.history.trend(&members),
+                    born: self.history.began(&members).unwrap_or(1),
                     members,
-                    born: group.iter().map(|&z| self.lines[z].since).min().unwrap_or(0),
                     words,
                 }
             })
