@@ -1,7 +1,7 @@
 //! The normal-Wishart distribution nearest to a mixture of two: moment matching.
 //!
 //! Among all q the minimum of KL((1−p) q₀ + p q₁ ‖ q) has the mixture's expectations of T, Tμ, μᵀTμ and ln |T|. With
-//! A = E[T] and v = E[Tμ]: m = A⁻¹v, c = d/(E[μᵀTμ] − mᵀv), ν solves Σ_i ψ((ν−i)/2) + d ln 2 − d ln ν = E ln|T| − ln|A|,
+//! A = E\[T\] and v = E\[Tμ\]: m = A⁻¹v, c = d/(E\[μᵀTμ\] − mᵀv), ν solves Σ_i ψ((ν−i)/2) + d ln 2 − d ln ν = E ln|T| − ln|A|,
 //! and S = νA⁻¹. When q₁ is q₀ after one more row, S₁ − S₀ has rank one, all of it has closed forms in the row's distance,
 //! and nothing is inverted.
 
@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    /// E_q₀[ln q] for two normal-Wishart distributions: what KL(q₀ ‖ q) has of q, with the sign turned.
+    /// E_q₀\[ln q\] for two normal-Wishart distributions: what KL(q₀ ‖ q) has of q, with the sign turned.
     fn expected_log(at: &WishartPosterior, q: &WishartPosterior) -> f64 {
         let d = q.mean().len();
         let columns = d as f64;

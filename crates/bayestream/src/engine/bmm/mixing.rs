@@ -1,4 +1,4 @@
-//! Which component an observation came from, when their number is not known: [BMM] sections 3.3 to 3.5.
+//! Which component an observation came from, when their number is not known: \[BMM\] sections 3.3 to 3.5.
 
 use super::poisson;
 use crate::num::Rng;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rule {
     /// ν_z ← ν_z + p_z, and γ where nothing was seen.
-    /// Deviates: [BMM] sets ν to the matched α, which already holds P(T ≥ z), and multiplies by it again at the next
+    /// Deviates: \[BMM\] sets ν to the matched α, which already holds P(T ≥ z), and multiplies by it again at the next
     /// observation, so that an idle component's weight falls at every one; see `papers/bmm.md`.
     Soft,
     /// ν ← α by moment matching, the least α where nothing was seen; T is summed over.
@@ -55,9 +55,9 @@ pub struct MixingWork {
 /// First and second moments of the shares θ after an observation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ThetaMoments {
-    /// E[θ_z].
+    /// E\[θ_z\].
     pub first: Vec<f64>,
-    /// E[θ_z²].
+    /// E\[θ_z²\].
     pub second: Vec<f64>,
 }
 
@@ -237,14 +237,14 @@ impl MixingWork {
         &self.shares
     }
 
-    /// E[T] after the observation.
+    /// E\[T\] after the observation.
     pub fn expected_t(&self) -> f64 {
         self.expected_t
     }
 }
 
 /// The precision S of a Dirichlet distribution by its moments, from all of them together.
-/// Deviates: [BMM] has it from any one of them, and different ones give different precisions.
+/// Deviates: \[BMM\] has it from any one of them, and different ones give different precisions.
 pub(super) fn pooled_precision(theta: &ThetaMoments) -> Option<f64> {
     let (mut above, mut below) = (0.0, 0.0);
     for (first, second) in theta.first.iter().zip(&theta.second) {

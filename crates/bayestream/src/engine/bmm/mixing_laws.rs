@@ -12,7 +12,7 @@ fn case() -> (Mixing, Vec<f64>) {
     (mixing, [0.8, 2.3, 0.1, 1.4, 0.6, 0.9, 0.35, 1.1, 0.5, 0.75, 0.65, 0.55].repeat(4))
 }
 
-/// E[θ_z], E[θ_z²], p_z, E[T] and the predictive density, by drawing T, θ and z from the model itself.
+/// E\[θ_z\], E\[θ_z²\], p_z, E\[T\] and the predictive density, by drawing T, θ and z from the model itself.
 #[test]
 fn moments_and_shares_are_those_of_draws_from_the_model() {
     let (mut mixing, b) = case();

@@ -3,7 +3,7 @@
 //! The model: T − 1 ~ Poisson(λ − 1) components exist, θ ~ Dirichlet(ν₁ … ν_T) are their shares, φ_z ~ q(β_z) their
 //! parameters, and an observation x comes from component z with probability θ_z.
 //! The loop, per observation: predictive density b_z(x) of every component that may exist; posterior of T, z and θ by an
-//! exact sum over T; λ ← E[T]; ν takes the observation; q(β_z) ← the one distribution of its family with the moments of
+//! exact sum over T; λ ← E\[T\]; ν takes the observation; q(β_z) ← the one distribution of its family with the moments of
 //! (1 − p_z) q(β_z) + p_z q(β_z | x).
 //!
 //! Key: λ expected number of components · ν_z Dirichlet parameter, S_T = ν₁ + … + ν_T · b_z predictive density ·

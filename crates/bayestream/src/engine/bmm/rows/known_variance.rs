@@ -1,4 +1,4 @@
-//! Gaussians whose variance is known, [BMM] section 4.1: x ~ N(φ, τ²), φ ~ N(μ, σ²). With several columns each has a
+//! Gaussians whose variance is known, \[BMM\] section 4.1: x ~ N(φ, τ²), φ ~ N(μ, σ²). With several columns each has a
 //! known variance and a mean of its own, independent of the others.
 
 use super::part::{Part, partition_gain};
@@ -109,6 +109,12 @@ impl Part for KnownVariance {
         // A mean that is hardly known does not make its component wide: joined to another, it would widen that.
         (0..d).for_each(|j| covariance[j * d + j] = self.variance[j].min(prior.within[j]) + prior.within[j]);
         Moments { count, mean: self.mean.clone(), covariance }
+    }
+
+    fn known_rows(&self, prior: &Self::Prior) -> f64 {
+        let d = self.mean.len();
+        let rows = |j: usize| prior.within[j] * (1.0 / self.variance[j] - 1.0 / prior.variance[j]);
+        (0..d).map(rows).sum::<f64>() / d as f64
     }
 
     fn evidence(&self, prior: &Self::Prior, mass: f64) -> Moments {

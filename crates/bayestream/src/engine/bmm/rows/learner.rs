@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 /// Rows kept for those who judge rows.
 const RECENT: usize = 1000;
 
+/// Rows that a component of a snapshot must know.
+const LEAST_KNOWN: f64 = 0.1;
+
 /// The learner of `gaussian1d/bmm` and `gmm/bmm`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "P: Part")]
@@ -142,6 +145,40 @@ pub(super) struct Shown {
     pub evidence: Moments,
 }
 
+/// Components that know at least a row. Of the others, which have had small shares of others' rows, the mass goes to
+/// where they are likeliest, whatever the weight there: the rows of a young cluster are spread over several.
+fn shown<P: Part>(slots: &Slots<P>) -> Vec<Shown> {
+    let heaviest = slots.living().map(|(_, s)| s.mass).fold(0.0, f64::max);
+    let is_known = |s: &Slot<P>| s.mass >= heaviest || s.part.known_rows(&slots.prior) >= LEAST_KNOWN;
+    let (known, spare): (Vec<_>, Vec<_>) = slots.living().partition(|(_, s)| is_known(s));
+    let mut whitened = Vec::new();
+    let mut shown: Vec<Shown> = known
+        .iter()
+        .map(|(weight, slot)| Shown {
+            id: slot.id,
+            weight: *weight,
+            rows: floored(slot.part.as_rows(&slots.prior, slot.mass)),
+            evidence: slot.part.evidence(&slots.prior, slot.mass),
+        })
+        .collect();
+    for (weight, slot) in spare {
+        let at = slot.part.as_rows(&slots.prior, slot.mass).mean;
+        whitened.resize(at.len(), 0.0);
+        let mut log_density = |k: usize| {
+            known[k].1.gauss.whitened(&at, &mut whitened);
+            known[k].1.gauss.log_norm() - 0.5 * whitened.iter().map(|z| z * z).sum::<f64>()
+        };
+        let densities: Vec<f64> = (0..known.len()).map(&mut log_density).collect();
+        let best = (0..known.len()).max_by(|&a, &b| densities[a].total_cmp(&densities[b]).then(b.cmp(&a)));
+        if let Some(best) = best {
+            shown[best].weight += weight;
+            shown[best].rows.count += slot.mass;
+            shown[best].evidence.count += slot.mass;
+        }
+    }
+    shown
+}
+
 /// Joins components that are one by the odds, the likeliest pair first.
 pub(super) fn joined<P: Part>(mut shown: Vec<Shown>, prior: &P::Prior) -> Vec<Shown> {
     let mut gains: Vec<Vec<f64>> = Vec::new();
@@ -186,13 +223,7 @@ impl<P: Part> Learner for MomentMatcher<P> {
         let (Some(frame), Some(slots)) = (&self.frame, &self.slots) else {
             return self.provisional().map_or_else(Vec::new, |learner| learner.realize(delta));
         };
-        let show = |(weight, slot): (f64, &Slot<P>)| Shown {
-            id: slot.id,
-            weight,
-            rows: floored(slot.part.as_rows(&slots.prior, slot.mass)),
-            evidence: slot.part.evidence(&slots.prior, slot.mass),
-        };
-        let mut shown = joined::<P>(slots.living().map(show).collect(), &slots.prior);
+        let mut shown = joined::<P>(shown(slots), &slots.prior);
         let heaviest = shown.iter().map(|s| s.weight).fold(0.0, f64::max);
         shown.retain(|s| s.weight >= delta.min(heaviest));
         let kept: f64 = shown.iter().map(|s| s.weight).sum();

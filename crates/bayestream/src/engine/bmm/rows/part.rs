@@ -33,6 +33,10 @@ pub trait Part: Clone + Debug + Serialize + DeserializeOwned + Send + Sync {
     /// The component as so many rows with a mean and a covariance.
     fn as_rows(&self, prior: &Self::Prior, count: f64) -> Moments;
 
+    /// Rows that it knows beyond the prior: of a component that had small shares of many rows, far fewer than those add
+    /// up to.
+    fn known_rows(&self, prior: &Self::Prior) -> f64;
+
     /// What it has learnt beyond the prior, as rows, when it took `mass` of them: what the odds of two components being
     /// one are judged by.
     fn evidence(&self, prior: &Self::Prior, mass: f64) -> Moments;

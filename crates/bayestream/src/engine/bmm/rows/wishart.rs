@@ -1,5 +1,5 @@
 //! Gaussians whose mean and covariance are not known: q(β) is normal-Wishart.
-//! Extends: [BMM] has Gaussians of known variance only; the projection is the one that its section 3 asks for.
+//! Extends: \[BMM\] has Gaussians of known variance only; the projection is the one that its section 3 asks for.
 
 use super::part::Part;
 use crate::data::Frame;
@@ -107,9 +107,13 @@ impl Part for WishartPart {
         Moments { count, mean: self.posterior.mean().to_vec(), covariance: self.posterior.expected_covariance() }
     }
 
+    fn known_rows(&self, prior: &NormalWishart) -> f64 {
+        self.posterior.nu() - prior.nu()
+    }
+
     fn evidence(&self, prior: &NormalWishart, _mass: f64) -> Moments {
         let d = prior.n_columns();
-        let count = (self.posterior.nu() - prior.nu()).max(1.0);
+        let count = self.known_rows(prior).max(1.0);
         let mut covariance = Vec::new();
         self.posterior.scatter_into(&mut covariance);
         for (at, (s, first)) in covariance.iter_mut().zip(prior.scatter()).enumerate() {

@@ -1,4 +1,4 @@
-//! Latent Dirichlet allocation: every word of a document has a topic of its own, [BMM] section 4.3.
+//! Latent Dirichlet allocation: every word of a document has a topic of its own, \[BMM\] section 4.3.
 //!
 //! The model: T − 1 ~ Poisson(λ − 1) for the stream; per document θ ~ Dirichlet(ν₀, T); per word z ~ θ, word ~ φ_z.
 //! The loop, per word: b_z = E φ_z of the word, no logarithms; shares, λ and ν by the exact sum over T; moment matching of

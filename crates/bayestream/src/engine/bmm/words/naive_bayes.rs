@@ -1,4 +1,4 @@
-//! Mixture of multinomials: every document has one topic, [BMM] section 4.2.
+//! Mixture of multinomials: every document has one topic, \[BMM\] section 4.2.
 //!
 //! The model: T − 1 ~ Poisson(λ − 1), θ ~ Dirichlet(ν), φ_z ~ Dirichlet(β_z), z ~ θ, words ~ φ_z.
 //! The loop, per document: Pólya predictive b_z of all its words under every topic, shares p_z by the exact sum over T,

@@ -1,4 +1,4 @@
-//! Dirichlet distributions over words, one per topic: [BMM] section 4.2.
+//! Dirichlet distributions over words, one per topic: \[BMM\] section 4.2.
 //!
 //! β_v of a topic is `scale · raw_v`, so that moment matching, which stretches every β and adds to those of the words
 //! that occurred, costs as much as there are different words in the document. Words lie one after the other, the topics
