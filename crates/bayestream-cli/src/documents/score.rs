@@ -42,12 +42,8 @@ pub fn run(args: &ScoreArgs, mut model: DocumentModel) -> Result<(), Failure> {
     fields.push(OutColumn::new("topics", kind));
     let mut writer = TableWriter::create(&args.table.output, args.table.to, fields)?;
     let (mut n_documents, mut n_left_out, mut n_refused) = (0u64, 0, 0);
-    loop {
-        let mut portion = match documents.next()? {
-            Next::One(portion) => portion,
-            // Nobody listens for signals here: one ends the process.
-            Next::End | Next::Stop(_) => break,
-        };
+    // Nobody listens for signals here: one ends the process.
+    while let Next::One(mut portion) = documents.next()? {
         n_left_out = portion.n_skipped;
         let (scores, encoded) = loop {
             match model.score(&portion.batch.documents) {
