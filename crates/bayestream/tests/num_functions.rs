@@ -328,3 +328,16 @@ fn normal_quantile_has_its_known_values() {
     }
     assert!(num::normal_quantile(5e-324) < -38.0 && num::normal_quantile(5e-324) > -39.0);
 }
+
+#[test]
+fn trigamma_has_its_known_values_and_obeys_its_recurrence() {
+    let pi2 = std::f64::consts::PI.powi(2);
+    for (x, expected) in [(0.5, pi2 / 2.0), (1.0, pi2 / 6.0), (2.0, pi2 / 6.0 - 1.0)] {
+        assert!((num::trigamma(x) - expected).abs() <= 8.0 * f64::EPSILON * (1.0 + expected), "trigamma({x})");
+    }
+    for x in [0.003, 0.7, 4.2, 9.99, 31.0, 5e4] {
+        let step: f64 = num::trigamma(x) - num::trigamma(x + 1.0) - 1.0 / (x * x);
+        assert!(step.abs() <= 16.0 * f64::EPSILON * (1.0 + 1.0 / (x * x)), "trigamma({x}): {step}");
+    }
+    assert!(num::trigamma(0.0).is_nan() && num::trigamma(-1.5).is_nan() && num::trigamma(f64::NAN).is_nan());
+}
