@@ -147,7 +147,8 @@ fn reader_died() -> Failure {
     Failure::Failed("the reader ended without a word: please report this input".to_string())
 }
 
-fn size_of(input: &str) -> Option<u64> {
+/// The size of an input, where it has one.
+pub fn size_of(input: &str) -> Option<u64> {
     let metadata = fs::metadata(input).ok().filter(|_| input != "-")?;
     metadata.is_file().then_some(metadata.len())
 }

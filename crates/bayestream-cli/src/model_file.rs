@@ -148,14 +148,19 @@ impl Checkpoint {
         Ok(Checkpoint { path: path.to_string(), every, rows_since: 0, was_saved: false })
     }
 
+    /// What is left of a run that failed: where the last checkpoint is, after what was learnt.
+    pub fn left_after(checkpoint: Option<&Checkpoint>, learnt: String) -> String {
+        match checkpoint.filter(|checkpoint| checkpoint.was_saved) {
+            Some(Checkpoint { path, .. }) => {
+                format!("{learnt}; the last checkpoint is in {path} (continue with --resume --skip-seen)")
+            }
+            None => learnt,
+        }
+    }
+
     /// The file's path.
     pub fn path(&self) -> &str {
         &self.path
-    }
-
-    /// Whether this run has written it.
-    pub fn was_saved(&self) -> bool {
-        self.was_saved
     }
 
     /// Counts rows learnt and saves when it is time. A full disk must not end a live stream: the old checkpoint stays,

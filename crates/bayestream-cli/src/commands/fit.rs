@@ -195,10 +195,5 @@ fn stopped(args: &FitArgs, mut training: Training, signal: i32) -> Failure {
 
 fn what_is_left(args: &FitArgs, training: &Training) -> String {
     let learnt = format!("{} had been learnt; {} was not written", counted(training.n_learnt, "row"), args.output);
-    match training.checkpoint.as_ref().filter(|checkpoint| checkpoint.was_saved()) {
-        Some(checkpoint) => {
-            format!("{learnt}; the last checkpoint is in {} (continue with --resume --skip-seen)", checkpoint.path())
-        }
-        None => learnt,
-    }
+    Checkpoint::left_after(training.checkpoint.as_ref(), learnt)
 }

@@ -216,10 +216,5 @@ fn stopped(
 
 fn what_is_left(args: &FitArgs, checkpoint: Option<&Checkpoint>, tally: &Tally) -> String {
     let learnt = format!("{} had been learnt; {} was not written", counted(tally.n_learnt, "document"), args.output);
-    match checkpoint.filter(|checkpoint| checkpoint.was_saved()) {
-        Some(checkpoint) => {
-            format!("{learnt}; the last checkpoint is in {} (continue with --resume --skip-seen)", checkpoint.path())
-        }
-        None => learnt,
-    }
+    Checkpoint::left_after(checkpoint, learnt)
 }

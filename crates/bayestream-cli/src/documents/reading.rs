@@ -2,10 +2,10 @@
 
 use crate::ahead::Ahead;
 use crate::error::Failure;
+use crate::feed::size_of;
 use crate::stop::StopSignal;
 use bayestream::text::TextError;
 use bayestream_io::{DocumentBatch, DocumentOptions, DocumentSource, open_documents};
-use std::fs;
 use std::sync::Arc;
 
 /// Documents read together, all of one input.
@@ -74,11 +74,7 @@ pub fn read_ahead(
 
 /// The size of all inputs, where they have one.
 pub fn total_bytes(inputs: &[String]) -> Option<u64> {
-    let size = |input: &String| {
-        let metadata = fs::metadata(input).ok().filter(|_| input != "-")?;
-        metadata.is_file().then_some(metadata.len())
-    };
-    inputs.iter().map(size).sum()
+    inputs.iter().map(|input| size_of(input)).sum()
 }
 
 /// Drops the first `n` documents of a batch.

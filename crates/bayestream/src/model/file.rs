@@ -37,6 +37,19 @@ pub struct Header {
     pub settings: BTreeMap<String, String>,
 }
 
+impl Header {
+    pub(super) fn of(
+        kind: &str,
+        n_seen: u64,
+        columns: &[String],
+        seed: u64,
+        settings: Vec<(&'static str, String)>,
+    ) -> Header {
+        let settings = settings.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+        Header { kind: kind.to_string(), n_seen, columns: columns.to_vec(), seed, settings }
+    }
+}
+
 /// A whole file.
 pub(super) fn packed(header: &Header, model: &impl Serialize) -> Vec<u8> {
     let header = serde_json::to_vec(header).expect("names, numbers and strings are always JSON");
@@ -94,14 +107,8 @@ impl Model {
 
     /// What the file will say of itself.
     pub fn header(&self) -> Header {
-        let settings = self.config.settings.list(self.config.kind);
-        Header {
-            kind: self.config.kind.to_string(),
-            n_seen: self.n_seen(),
-            columns: self.config.columns.clone(),
-            seed: self.config.seed,
-            settings: settings.into_iter().map(|(name, value)| (name.to_string(), value)).collect(),
-        }
+        let Config { kind, settings, seed, columns, .. } = &self.config;
+        Header::of(kind.name(), self.n_seen(), columns, *seed, settings.list(*kind))
     }
 }
 

@@ -13,6 +13,13 @@ fn paper_is_not_merged() -> MergeError {
     }
 }
 
+/// The same order in whichever order the models are given, so that the result does not depend on it.
+pub(super) fn in_canonical_order<M>(models: &[M], bytes: impl Fn(&M) -> Vec<u8>) -> Vec<&M> {
+    let mut order: Vec<(Vec<u8>, &M)> = models.iter().map(|model| (bytes(model), model)).collect();
+    order.sort_by(|a, b| a.0.cmp(&b.0));
+    order.into_iter().map(|(_, model)| model).collect()
+}
+
 impl Model {
     /// Combines models of disjoint shards of one stream. The order in which they are given does not matter, to the bit.
     pub fn merge(models: &[Model]) -> Result<Model, MergeError> {
@@ -25,10 +32,7 @@ impl Model {
         if models.len() == 1 {
             return Ok(first.clone());
         }
-        // A canonical order makes the result independent of the given one.
-        let mut order: Vec<(Vec<u8>, &Model)> = models.iter().map(|m| (m.save(), m)).collect();
-        order.sort_by(|a, b| a.0.cmp(&b.0));
-        let ordered: Vec<&Model> = order.into_iter().map(|(_, m)| m).collect();
+        let ordered = in_canonical_order(models, Model::save);
         let mut config = ordered[0].config.clone();
         config.shard = ordered.iter().map(|m| m.config.shard).min().unwrap_or(0);
         macro_rules! merged_box {

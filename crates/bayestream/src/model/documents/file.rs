@@ -28,14 +28,8 @@ impl DocumentModel {
 
     /// What the file will say of itself.
     pub fn header(&self) -> Header {
-        let settings = self.config.settings.list(self.config.kind);
-        Header {
-            kind: self.config.kind.to_string(),
-            n_seen: self.n_seen(),
-            columns: self.config.columns.clone(),
-            seed: self.config.seed,
-            settings: settings.into_iter().map(|(name, value)| (name.to_string(), value)).collect(),
-        }
+        let DocumentConfig { kind, settings, seed, columns, .. } = &self.config;
+        Header::of(kind.name(), self.n_seen(), columns, *seed, settings.list(*kind))
     }
 }
 

@@ -4,6 +4,7 @@ use super::{Body, DocumentModel};
 use crate::data::DocumentBuffer;
 use crate::engine::topics::MmHdp;
 use crate::model::MergeError;
+use crate::model::merge::in_canonical_order;
 use crate::text::TextPipeline;
 
 impl DocumentModel {
@@ -18,10 +19,7 @@ impl DocumentModel {
         if models.len() == 1 {
             return Ok(first.clone());
         }
-        // A canonical order makes the result independent of the given one.
-        let mut order: Vec<(Vec<u8>, &DocumentModel)> = models.iter().map(|m| (m.save(), m)).collect();
-        order.sort_by(|a, b| a.0.cmp(&b.0));
-        let ordered: Vec<&DocumentModel> = order.into_iter().map(|(_, m)| m).collect();
+        let ordered = in_canonical_order(models, DocumentModel::save);
         let mut config = ordered[0].config.clone();
         config.shard = ordered.iter().map(|m| m.config.shard).min().unwrap_or(0);
         let pipelines: Vec<&TextPipeline> = ordered.iter().map(|m| &m.pipeline).collect();

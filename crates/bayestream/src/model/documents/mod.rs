@@ -11,7 +11,7 @@ pub use settings::{DOCUMENT_SETTINGS, DocumentSettings};
 pub use snapshot::{TopWord, TopicSnapshot};
 
 use super::ConfigError;
-use crate::data::{DocumentBuffer, Documents};
+use crate::data::DocumentBuffer;
 use crate::engine::bmm::{LdaBmm, NaiveBayesBatch, NaiveBayesBmm};
 use crate::engine::topics::MmHdp;
 use crate::engine::{DocumentLearner, StepReport};
@@ -156,11 +156,6 @@ impl DocumentModel {
         let mut buffer = DocumentBuffer::new();
         let encoded = self.pipeline.encode_frozen(documents, &mut buffer)?;
         Ok((self.body.learner().score(&buffer.documents()), encoded))
-    }
-
-    /// Scores documents that are counts of this model's words already.
-    pub fn score_counts(&self, documents: &Documents<'_>) -> DocumentScores {
-        self.body.learner().score(documents)
     }
 
     /// The topics at this moment.
