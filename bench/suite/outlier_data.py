@@ -74,14 +74,14 @@ def shuffled(real: RealSet, rows: Rows, outlier: np.ndarray, shuffle: int, n_row
     return Stream(f"{real.name}-{len(order)}-{shuffle}", shuffle, rows[order], outlier[order])
 
 
-def with_holes(stream: Stream) -> Stream:
+def with_holes(stream: Stream, pattern: int = 0) -> Stream:
     """The same stream with a share of its cells missing at random; every row keeps at least one cell."""
-    rng = np.random.default_rng([SEED, stream.seed, len(stream.rows), stream.rows.shape[1]])
+    rng = np.random.default_rng([SEED, stream.seed, len(stream.rows), stream.rows.shape[1], pattern])
     missing = rng.random(stream.rows.shape) < MISSING_SHARE
     kept = rng.integers(stream.rows.shape[1], size=len(stream.rows))
     bare = missing.all(axis=1)
     missing[bare, kept[bare]] = False
-    return Stream(f"{stream.label}-holes", stream.seed, np.where(missing, np.nan, stream.rows), stream.outlier)
+    return Stream(f"{stream.label}-holes-{pattern}", stream.seed, np.where(missing, np.nan, stream.rows), stream.outlier)
 
 
 def planted(n_columns: int, share: float, seed: int, n_bulk: int = 3) -> Stream:

@@ -14,6 +14,8 @@ OURS_BY_P = "bayestream by p-value"
 BATCH = 50
 NOT_COUNTED = 500
 SHUFFLES = 5
+# Sets of missing cells for each shuffle: with one, a set of thirty outliers moves the mean over the sets by its chance.
+HOLE_PATTERNS = 4
 ROUNDS = 3
 PLANTED_SEEDS = 3
 

@@ -5,7 +5,7 @@ from statistics import fmean, stdev
 
 from suite import report
 from suite.outlier_data import MISSING_SHARE, PLANTED_DISTANCE, PLANTED_ROWS, PLANTED_SPREAD, RealSet
-from suite.outlier_judging import BATCH, NOT_COUNTED, OURS, PLANTED_SEEDS, ROUNDS, SHUFFLES, Judged
+from suite.outlier_judging import BATCH, HOLE_PATTERNS, NOT_COUNTED, OURS, PLANTED_SEEDS, ROUNDS, SHUFFLES, Judged
 from suite.outlier_peers import FOREST, PEERS
 
 ByMethod = dict[str, list[Judged]]
@@ -184,7 +184,7 @@ def holes(complete: BySet, holed: BySet) -> str:
     head = ["set", *(cell for name in names for cell in (f"{name}: ROC, complete", "with holes", "change"))]
     reasons = "; ".join(f"{peer.name} ({peer.no_holes})" for peer in PEERS if peer.no_holes)
     note = (
-        f"The same streams with {percent(MISSING_SHARE)} of all cells missing at random; every row keeps at least one cell. HalfSpaceTrees "
+        f"The same streams with {percent(MISSING_SHARE)} of all cells missing at random, each shuffle with {HOLE_PATTERNS} such choices of cells; every row keeps at least one cell. HalfSpaceTrees "
         f"gets rows without those columns, which it knows to handle. Left out: {reasons}."
     )
     return f"## Missing cells\n\n{note}\n\n" + report.table(head, rows)

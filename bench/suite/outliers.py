@@ -7,7 +7,7 @@ import numpy as np
 
 from suite import outlier_fresh, outlier_tables, report, rust
 from suite.outlier_data import BULKS, REAL_SETS, RealSet, Rows, Stream, load, planted, shuffled, with_holes
-from suite.outlier_judging import BATCH, NOT_COUNTED, OURS, OURS_BY_P, PLANTED_SEEDS, ROUNDS, SHUFFLES, Judged, judge
+from suite.outlier_judging import BATCH, HOLE_PATTERNS, NOT_COUNTED, OURS, OURS_BY_P, PLANTED_SEEDS, ROUNDS, SHUFFLES, Judged, judge
 from suite.outlier_peers import FOREST, PEERS, STORE, TREES, Scored
 
 DEFAULT_ROWS = 20_000
@@ -64,7 +64,7 @@ def judge_sets(sets: Loaded, n_rows: int, *, holes: bool) -> dict[RealSet, dict[
     for real, whole in sets.items():
         streams = [shuffled(real, *whole, shuffle, n_rows) for shuffle in range(SHUFFLES)]
         if holes:
-            streams = [with_holes(stream) for stream in streams]
+            streams = [with_holes(stream, pattern) for stream in streams for pattern in range(HOLE_PATTERNS)]
         judged[real] = {name: [judge(stream, score) for stream in streams] for name, score in contenders(holes=holes).items()}
         print(f"outliers: {real.name}{' with missing cells' if holes else ''}: done", flush=True)
     return judged

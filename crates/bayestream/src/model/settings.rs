@@ -182,7 +182,7 @@ impl Default for Settings {
             scale: ScaleChoice::Auto,
             established: 0.98,
             new_mode_rows: 50.0,
-            trim_below: 0.15,
+            trim_below: 0.2,
             tau: 1.0,
             kappa: 0.5,
             inner: 10,

@@ -11,9 +11,9 @@
 //! combination, in which no view counts for much more than `ENOUGH`: a row that all views find rare is more of an outlier than
 //! one that a single view finds very rare. Two views that agree are heard for themselves too, at a discount. T is the
 //! row's surprise: it ranks outliers that most views see, and a glitch that only the density sees stays below them.
-//! An alarm should tell of both, so the p-value is that of U = max(T, −log p₁ − 3), the density heard for itself as well.
-//! The views depend on each other, so U is ranked once more among its own recent values.
-//! The plain views learn rows with weight ω = (p/0.15)², between 0.02 and 1, with the p-value of the columns one by one
+//! An alarm should tell of both, so the p-value is that of U = max(−log p_T, −log p₁), in which T, by its rank, and the
+//! density have an equal say. The two depend on each other, so U is ranked once more among its own recent values.
+//! The plain views learn rows with weight ω = (p/0.2)^1.5, between 0.02 and 1, with the p-value of the columns one by one
 //! (views 3 and 4): what looks like an outlier moves them little. A cluster of outliers tilts those two last; the density
 //! and the covariance call it normal at first, and would teach the others to.
 //! The mixture learns all rows alike, so that watching leaves the model what it would have been without; trimming it too
@@ -42,6 +42,7 @@ const COMBINED_SCORES: usize = 10_000;
 const KEPT_AFTER_CHANGE: usize = 200;
 /// Rows that look like outliers are learnt with less weight, though never less than the floor, once so many rows were
 /// judged.
+const TRIM_POWER: f64 = 1.5;
 const TRIM_FLOOR: f64 = 0.02;
 const TRIM_AFTER: u64 = 100;
 /// Nats by which a component is discounted when half of the mass beyond the bulk is heavier, and by which it is gone.
@@ -66,9 +67,8 @@ const BEYOND: f64 = 0.01;
 /// Nats that two views give up when they speak for themselves. The search does not mind; without it a value that is absurd
 /// in one column would be less of a surprise than a row that is a little out in many.
 const TWO_AGREE: f64 = 8.0;
-/// Nats that the density gives up when it raises an alarm alone, and beyond which it adds little more: while a model is
-/// young it finds some rows absurd that are not.
-const ALONE: f64 = 3.0;
+/// Nats beyond which the density alone adds little more to an alarm: while a model is young it finds some rows absurd
+/// that are not.
 const LOUDEST: f64 = 12.0;
 
 /// What is said of a row before it is learnt from.
@@ -109,7 +109,9 @@ pub struct Watch {
     slices: Slices,
     standings: Standings,
     views: [Ranks; N_VIEWS],
-    combined: Ranks,
+    /// Of T and of U.
+    together: Ranks,
+    alarming: Ranks,
     /// Of the columns one by one: what is trimmed.
     plain: Ranks,
     /// None when the stream is taken never to change.
@@ -167,7 +169,8 @@ impl Watch {
             slices: Slices::new(n_columns),
             standings: Standings::default(),
             views: std::array::from_fn(|_| Ranks::new(VIEW_SCORES)),
-            combined: Ranks::new(COMBINED_SCORES),
+            together: Ranks::new(COMBINED_SCORES),
+            alarming: Ranks::new(COMBINED_SCORES),
             plain: Ranks::new(VIEW_SCORES),
             drift: settings.drift.then(|| DriftWatch::new(n_columns)),
             alarms: Vec::new(),
@@ -201,10 +204,12 @@ impl Watch {
             return;
         }
         self.views = std::array::from_fn(|v| Ranks::of(VIEW_SCORES, &scores(work, |s| s.views[v])));
-        // Once more, now that the views have ranks.
+        // Once more, now that the views have ranks, and again, now that they have them together.
         self.judge(learner, &rows, None, work, &mut verdicts);
-        self.combined = Ranks::of(COMBINED_SCORES, &scores(work, |s| s.alarming));
+        self.together = Ranks::of(COMBINED_SCORES, &scores(work, |s| s.together));
         self.plain = Ranks::of(VIEW_SCORES, &scores(work, |s| s.plain));
+        self.judge(learner, &rows, None, work, &mut verdicts);
+        self.alarming = Ranks::of(COMBINED_SCORES, &scores(work, |s| s.alarming));
     }
 
     /// Judges rows, all of them by the state as it is; verdicts are appended to `out`. Weights matter only for what is
@@ -327,7 +332,7 @@ impl Watch {
         let together = mean.max(second - TWO_AGREE);
         let plain = COLUMN_BY_COLUMN.iter().map(|v| surprises[*v]).sum::<f64>() / COLUMN_BY_COLUMN.len() as f64;
         let density = surprises[DENSITY].min(LOUDEST) + BEYOND * (surprises[DENSITY] - LOUDEST).max(0.0);
-        let alarming = together.max(density - ALONE);
+        let alarming = density.max(-self.together.log_p_value(together));
         Scores { views, surprises, together, alarming, plain }
     }
 
@@ -344,11 +349,11 @@ impl Watch {
         };
         if let Some(scores) = scores {
             verdict.surprise = scores.together;
-            verdict.p_value = self.combined.p_value(scores.alarming);
+            verdict.p_value = self.alarming.p_value(scores.alarming);
             verdict.views = scores.surprises.map(|s| (-s).exp());
             if self.n_judged >= TRIM_AFTER {
                 let p_value = self.plain.p_value(scores.plain);
-                verdict.weight = (p_value / self.trim_below).powi(2).clamp(TRIM_FLOOR, 1.0);
+                verdict.weight = (p_value / self.trim_below).powf(TRIM_POWER).clamp(TRIM_FLOOR, 1.0);
             }
         }
         verdict
@@ -361,7 +366,8 @@ impl Watch {
         for (scores, _) in work.scores.iter().zip(weights).filter(|(_, w)| **w > 0.0) {
             if let Some(scores) = scores {
                 (0..N_VIEWS).for_each(|v| self.views[v].push(scores.views[v]));
-                self.combined.push(scores.alarming);
+                self.together.push(scores.together);
+                self.alarming.push(scores.alarming);
                 self.plain.push(scores.plain);
                 self.n_judged += 1;
             }
@@ -414,7 +420,8 @@ impl Watch {
     /// The stream is known to have changed: scores from before it are forgotten, and columns are fitted anew.
     pub fn announce_change(&mut self) {
         self.views.iter_mut().for_each(|ranks| ranks.flush(KEPT_AFTER_CHANGE));
-        self.combined.flush(KEPT_AFTER_CHANGE);
+        self.together.flush(KEPT_AFTER_CHANGE);
+        self.alarming.flush(KEPT_AFTER_CHANGE);
         self.plain.flush(KEPT_AFTER_CHANGE);
         if self.columns.is_ready() {
             self.waiting.clear();
@@ -438,7 +445,8 @@ impl Watch {
             gaussian: OneGaussian::joined(&ready.iter().map(|p| &p.gaussian).collect::<Vec<_>>()),
             slices: Slices::joined(&ready.iter().map(|p| &p.slices).collect::<Vec<_>>()),
             views: std::array::from_fn(|v| Ranks::joined(&ready.iter().map(|p| &p.views[v]).collect::<Vec<_>>())),
-            combined: Ranks::joined(&ready.iter().map(|p| &p.combined).collect::<Vec<_>>()),
+            together: Ranks::joined(&ready.iter().map(|p| &p.together).collect::<Vec<_>>()),
+            alarming: Ranks::joined(&ready.iter().map(|p| &p.alarming).collect::<Vec<_>>()),
             plain: Ranks::joined(&ready.iter().map(|p| &p.plain).collect::<Vec<_>>()),
             drift: first.drift.as_ref().map(|_| DriftWatch::new(first.columns.n_columns())),
             // Rows of different shards have no common numbering.
@@ -453,7 +461,8 @@ impl Watch {
             && self.slices.is_sound(n_columns)
             && self.standings.is_sound()
             && self.views.iter().all(|ranks| ranks.is_sound(VIEW_SCORES))
-            && self.combined.is_sound(COMBINED_SCORES)
+            && self.together.is_sound(COMBINED_SCORES)
+            && self.alarming.is_sound(COMBINED_SCORES)
             && self.plain.is_sound(VIEW_SCORES)
             && self.waiting.len().is_multiple_of(n_columns)
             && self.waiting.len() <= WARM_UP * n_columns
@@ -470,7 +479,8 @@ impl Watch {
         self.gaussian.restore();
         self.slices.restore();
         self.views.iter_mut().for_each(Ranks::restore);
-        self.combined.restore();
+        self.together.restore();
+        self.alarming.restore();
         self.plain.restore();
         Ok(())
     }
