@@ -5,8 +5,8 @@ pub use crate::corpus::Split;
 use bayestream::data::{DocumentBuffer, Documents};
 use bayestream::metrics;
 
-/// Topics with more than this share of the words of test documents are alive: what a program shows, and what is judged by
-/// its words. Foretelling uses all.
+/// Topics with more than this share of the words of documents are alive in them, and are judged by their words. Foretelling
+/// uses all.
 pub const LIVE: f64 = 0.002;
 /// Words of a topic that are judged.
 const TOP: usize = 10;
@@ -27,10 +27,19 @@ pub struct Judge<'a> {
 pub struct Judged {
     /// Of the second half of the words of each test document, given the first.
     pub perplexity: f64,
-    /// Coherence of the ten likeliest words by the training documents, mean over live topics.
+    /// The topics that are alive in the training documents.
+    pub learnt: Live,
+    /// The topics that are alive in the test documents.
+    pub tested: Live,
+}
+
+/// The topics with more than [`LIVE`] of the words of some documents.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Live {
+    /// Their number.
+    pub n: usize,
+    /// Coherence of their ten likeliest words by the training documents, mean over topics.
     pub npmi: f64,
-    /// Number of live topics.
-    pub n_live: usize,
 }
 
 impl<'a> Judge<'a> {
@@ -42,15 +51,19 @@ impl<'a> Judge<'a> {
 
     /// Judges probabilities of words, topic by topic, and the weights of topics in a document of which nothing is known.
     pub fn judge(&self, topics: &[Vec<f32>], alpha: &[f64]) -> Judged {
-        let shares = metrics::topic_shares(topics, alpha, &self.test);
+        Judged {
+            perplexity: self.perplexity(topics, alpha),
+            learnt: self.live(topics, alpha, &self.train),
+            tested: self.live(topics, alpha, &self.test),
+        }
+    }
+
+    fn live(&self, topics: &[Vec<f32>], alpha: &[f64], documents: &Documents<'_>) -> Live {
+        let shares = metrics::topic_shares(topics, alpha, documents);
         let live = topics.iter().zip(shares).filter(|(_, share)| *share > LIVE);
         let lists: Vec<Vec<u32>> = live.map(|(topic, _)| metrics::top_words(topic, TOP)).collect();
         let coherence = metrics::npmi(&lists, &self.train);
-        Judged {
-            perplexity: self.perplexity(topics, alpha),
-            npmi: coherence.iter().sum::<f64>() / coherence.len() as f64,
-            n_live: lists.len(),
-        }
+        Live { n: lists.len(), npmi: coherence.iter().sum::<f64>() / coherence.len() as f64 }
     }
 
     /// Perplexity alone.
@@ -131,18 +144,19 @@ mod tests {
         let judged = judge.judge(&topics, &alpha);
         // Fifty rounds in single precision.
         assert!((judged.perplexity / expected - 1.0).abs() < 1e-5, "{} {expected}", judged.perplexity);
-        assert_eq!(judged.n_live, 3);
+        assert_eq!(judged.learnt.n, 3);
     }
 
     #[test]
     fn topics_without_words_are_neither_alive_nor_judged() {
-        // The words of the first go together, those of the second never, and the third is never used.
-        let topics =
-            vec![vec![0.5, 0.5, 0.0, 0.0, 0.0], vec![0.0, 0.0, 0.5, 0.5, 0.0], vec![0.0, 0.0, 0.0, 0.0, 1.0]];
+        // Words 0 and 1 always go together, 2 and 3 never, and 4 does not occur.
+        let topics = vec![vec![0.5, 0.5], vec![0.0, 0.0, 0.5, 0.5], vec![0.0, 0.0, 0.0, 0.0, 1.0]];
         let train = buffer(&[&[0, 1], &[2], &[3], &[0, 1, 2]]);
         let test = buffer(&[&[0, 1, 0, 1]]);
-        let judged = Judge::new(train.documents(), test.documents(), 5).judge(&topics, &[1.0, 1.0, 1.0]);
-        assert_eq!(judged.n_live, 1);
+        let judge = Judge::new(train.documents(), test.documents(), 5);
+        let judged = judge.judge(&topics, &[1.0, 1.0, 1.0]);
+        assert_eq!((judged.learnt.n, judged.tested.n), (2, 1));
+        assert!((judged.tested.npmi - 1.0).abs() < 1e-12, "{}", judged.tested.npmi);
     }
 
     #[test]

@@ -125,7 +125,8 @@ fn score(bags: &Path, topics: &Path, alpha: &Path) -> Answer<Value> {
     let judged = Judge::new(train.documents(), test.documents(), n_words).judge(&topics, &alpha);
     let perplexity_fresh = Judge::new(train.documents(), fresh.documents(), n_words).perplexity(&topics, &alpha);
     Ok(json!({
-        "perplexity": judged.perplexity, "perplexity_fresh": perplexity_fresh, "npmi": judged.npmi,
-        "n_live": judged.n_live, "n_topics": topics.len(),
+        "perplexity": judged.perplexity, "perplexity_fresh": perplexity_fresh, "n_topics": topics.len(),
+        "npmi": judged.learnt.npmi, "n_live": judged.learnt.n,
+        "npmi_tested": judged.tested.npmi, "n_live_tested": judged.tested.n,
     }))
 }

@@ -32,7 +32,8 @@ mod tests {
 
     #[test]
     fn header_quotes_and_signature_go() {
-        let post = "From: a@b\nSubject: c\n\nIn article <1> d wrote:\n> quoted\nMy words.\n\nMore of them.\n---\nA. B.\n";
+        let post =
+            "From: a@b\nSubject: c\n\nIn article <1> d wrote:\n> quoted\nMy words.\n\nMore of them.\n---\nA. B.\n";
         assert_eq!(own_words(post), "My words.\n\nMore of them.");
         assert_eq!(own_words("no header"), "");
         assert_eq!(own_words("From: a\n\none line"), "one line");

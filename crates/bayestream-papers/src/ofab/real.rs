@@ -3,8 +3,8 @@
 use super::shuttle::{COLUMNS, Shuttle};
 use crate::error::ReproduceError;
 use crate::experiment::Setting;
-use crate::npy;
 use crate::learn::{feed, new_model};
+use crate::npy;
 use crate::outcome::Outcome;
 use crate::parallel::run_all;
 use crate::pca::Pca;
