@@ -23,7 +23,7 @@ pub struct Judge<'a> {
 }
 
 /// What topics are worth.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     /// Of the second half of the words of each test document, given the first.
     pub perplexity: f64,
@@ -34,10 +34,10 @@ pub struct Judged {
 }
 
 /// The topics with more than [`LIVE`] of the words of some documents.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Live {
-    /// Their number.
-    pub n: usize,
+    /// Their places among all topics.
+    pub places: Vec<usize>,
     /// Coherence of their ten likeliest words by the training documents, mean over topics.
     pub npmi: f64,
 }
@@ -60,10 +60,10 @@ impl<'a> Judge<'a> {
 
     fn live(&self, topics: &[Vec<f32>], alpha: &[f64], documents: &Documents<'_>) -> Live {
         let shares = metrics::topic_shares(topics, alpha, documents);
-        let live = topics.iter().zip(shares).filter(|(_, share)| *share > LIVE);
-        let lists: Vec<Vec<u32>> = live.map(|(topic, _)| metrics::top_words(topic, TOP)).collect();
+        let places: Vec<usize> = (0..topics.len()).filter(|z| shares[*z] > LIVE).collect();
+        let lists: Vec<Vec<u32>> = places.iter().map(|z| metrics::top_words(&topics[*z], TOP)).collect();
         let coherence = metrics::npmi(&lists, &self.train);
-        Live { n: lists.len(), npmi: coherence.iter().sum::<f64>() / coherence.len() as f64 }
+        Live { places, npmi: coherence.iter().sum::<f64>() / coherence.len() as f64 }
     }
 
     /// Perplexity alone.
@@ -144,7 +144,7 @@ mod tests {
         let judged = judge.judge(&topics, &alpha);
         // Fifty rounds in single precision.
         assert!((judged.perplexity / expected - 1.0).abs() < 1e-5, "{} {expected}", judged.perplexity);
-        assert_eq!(judged.learnt.n, 3);
+        assert_eq!(judged.learnt.places, [0, 1, 2]);
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
         let test = buffer(&[&[0, 1, 0, 1]]);
         let judge = Judge::new(train.documents(), test.documents(), 5);
         let judged = judge.judge(&topics, &[1.0, 1.0, 1.0]);
-        assert_eq!((judged.learnt.n, judged.tested.n), (2, 1));
+        assert_eq!((judged.learnt.places, judged.tested.places), (vec![0, 1], vec![0]));
         assert!((judged.tested.npmi - 1.0).abs() < 1e-12, "{}", judged.tested.npmi);
     }
 

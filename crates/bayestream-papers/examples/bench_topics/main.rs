@@ -4,8 +4,9 @@
 //! ```text
 //! bench_topics bags DATA_DIR BAGS_DIR                              writes train-0.npy to train-2.npy (three orders of the
 //!                                                                  training documents of 20 Newsgroups), test.npy, fresh.npy
-//! bench_topics learn BAGS_DIR ORDER TOPICS.npy ALPHA.npy [K FLAT]  one pass; with at most K topics and a flat prior
-//! bench_topics score BAGS_DIR TOPICS.npy ALPHA.npy                 what topics are worth
+//! bench_topics learn BAGS_DIR ORDER TOPICS.npy ALPHA.npy [K]       one pass; with at most K topics
+//! bench_topics score BAGS_DIR (TOPICS.npy ALPHA.npy)...            what topics are worth, one answer for each pair, and how
+//!                                                                  many of the live ones have a twin in another pair
 //! ```
 //!
 //! A row of a bag is document, word, count; a row of `TOPICS.npy` is a topic, with a probability for each word; `ALPHA.npy` is
@@ -16,7 +17,7 @@ use bayestream::data::{DocumentBuffer, Documents};
 use bayestream::engine::DocumentLearner;
 use bayestream::engine::topics::{MmHdp, TopicSettings};
 use bayestream_papers::npy;
-use bayestream_papers::topics::{Judge, Split};
+use bayestream_papers::topics::{Judge, Split, twins};
 use cpu_time::ProcessTime;
 use serde_json::{Value, json};
 use std::error::Error;
@@ -29,17 +30,19 @@ const N_ORDERS: u64 = 3;
 /// Test documents by which our constants were chosen, and others.
 const TESTED: usize = 1500;
 const FRESH: usize = 3000;
+/// A prior that is the same for all topics of all programs.
+const FLAT: f64 = 0.1;
 
 fn main() -> Answer<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let printed = match words[..] {
         ["bags", data, bags] => write_bags(Path::new(data), Path::new(bags))?,
-        ["learn", bags, order, topics, alpha, ref more @ ..] if more.is_empty() || more.len() == 2 => {
-            let flat = if let [k, flat] = more { Some((k.parse()?, flat.parse()?)) } else { None };
-            learn(Path::new(bags), order.parse()?, Path::new(topics), Path::new(alpha), flat)?
+        ["learn", bags, order, topics, alpha, ref more @ ..] if more.len() <= 1 => {
+            let most = more.first().map(|k| k.parse()).transpose()?;
+            learn(Path::new(bags), order.parse()?, Path::new(topics), Path::new(alpha), most)?
         }
-        ["score", bags, topics, alpha] => score(Path::new(bags), Path::new(topics), Path::new(alpha))?,
+        ["score", bags, ref answers @ ..] => score(Path::new(bags), answers.as_chunks::<2>().0)?,
         _ => return Err("unknown arguments; the head of this example's source lists its commands".into()),
     };
     Ok(writeln!(std::io::stdout(), "{printed}")?)
@@ -58,7 +61,7 @@ fn write_bags(data: &Path, bags: &Path) -> Answer<Value> {
     Ok(json!({
         "n_words": n_words, "n_train": train.len(), "n_tokens": train.n_tokens(), "n_orders": N_ORDERS,
         "n_test": test.documents().len(), "n_fresh": fresh.documents().len(),
-        "unigram": unigram(&test), "unigram_fresh": unigram(&fresh), "vocabulary": split.vocabulary,
+        "unigram": unigram(&test), "unigram_fresh": unigram(&fresh),
     }))
 }
 
@@ -92,12 +95,12 @@ fn n_words(documents: &Documents<'_>) -> usize {
     documents.largest_word().map_or(0, |word| word as usize + 1)
 }
 
-fn learn(bags: &Path, order: u64, topics: &Path, alpha: &Path, flat: Option<(usize, f64)>) -> Answer<Value> {
+fn learn(bags: &Path, order: u64, topics: &Path, alpha: &Path, most: Option<usize>) -> Answer<Value> {
     let train = read_bag(&train_file(bags, order))?;
     let train = train.documents();
     let n_words = n_words(&train);
-    let settings = match flat {
-        Some((max_topics, _)) => TopicSettings { max_topics, recycle: 0, ..TopicSettings::default() },
+    let settings = match most {
+        Some(max_topics) => TopicSettings { max_topics, recycle: 0, ..TopicSettings::default() },
         None => TopicSettings::default(),
     };
     let mut learner = MmHdp::new(&settings, order, 0);
@@ -107,26 +110,34 @@ fn learn(bags: &Path, order: u64, topics: &Path, alpha: &Path, flat: Option<(usi
     let all = learner.all_topics(n_words);
     let cells: Vec<f64> = all.words.iter().flatten().map(|p| f64::from(*p)).collect();
     npy::write(topics, &cells, n_words)?;
-    let weights = flat.map_or(all.alpha, |(_, a)| vec![a; all.weights.len()]);
-    npy::write(alpha, &weights, weights.len())?;
-    Ok(json!({ "cpu_seconds": seconds, "n_documents": train.len(), "n_shown": learner.topics().len() }))
+    npy::write(alpha, &all.alpha, all.alpha.len())?;
+    Ok(json!({ "cpu_seconds": seconds }))
 }
 
-fn score(bags: &Path, topics: &Path, alpha: &Path) -> Answer<Value> {
+fn score(bags: &Path, answers: &[[&str; 2]]) -> Answer<Value> {
     let (train, test) = (read_bag(&train_file(bags, 0))?, read_bag(&bags.join("test.npy"))?);
     let fresh = read_bag(&bags.join("fresh.npy"))?;
-    let (cells, n_words) = npy::read(topics)?;
-    let (alpha, _) = npy::read(alpha)?;
-    let topics: Vec<Vec<f32>> =
-        cells.chunks(n_words.max(1)).map(|topic| topic.iter().map(|p| *p as f32).collect()).collect();
-    if topics.len() != alpha.len() {
-        return Err(format!("{} topics and {} weights of topics", topics.len(), alpha.len()).into());
+    let n_words = n_words(&train.documents());
+    let judge = Judge::new(train.documents(), test.documents(), n_words);
+    let judge_fresh = Judge::new(train.documents(), fresh.documents(), n_words);
+    let (mut each, mut live) = (Vec::new(), Vec::new());
+    for [topics, alpha] in answers {
+        let (cells, n_columns) = npy::read(Path::new(topics))?;
+        let (alpha, _) = npy::read(Path::new(alpha))?;
+        let topics: Vec<Vec<f32>> =
+            cells.chunks(n_columns.max(1)).map(|topic| topic.iter().map(|p| *p as f32).collect()).collect();
+        if topics.len() != alpha.len() {
+            return Err(format!("{} topics and {} weights of topics", topics.len(), alpha.len()).into());
+        }
+        let judged = judge.judge(&topics, &alpha);
+        each.push(json!({
+            "perplexity": judged.perplexity,
+            "perplexity_flat": judge.perplexity(&topics, &vec![FLAT; topics.len()]),
+            "perplexity_fresh": judge_fresh.perplexity(&topics, &alpha),
+            "n_topics": topics.len(), "n_live": judged.learnt.places.len(), "npmi": judged.learnt.npmi,
+            "n_live_tested": judged.tested.places.len(), "npmi_tested": judged.tested.npmi,
+        }));
+        live.push(judged.learnt.places.iter().map(|z| topics[*z].clone()).collect());
     }
-    let judged = Judge::new(train.documents(), test.documents(), n_words).judge(&topics, &alpha);
-    let perplexity_fresh = Judge::new(train.documents(), fresh.documents(), n_words).perplexity(&topics, &alpha);
-    Ok(json!({
-        "perplexity": judged.perplexity, "perplexity_fresh": perplexity_fresh, "n_topics": topics.len(),
-        "npmi": judged.learnt.npmi, "n_live": judged.learnt.n,
-        "npmi_tested": judged.tested.npmi, "n_live_tested": judged.tested.n,
-    }))
+    Ok(json!({ "each": each, "twins": twins(&live) }))
 }

@@ -88,7 +88,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
     let cases = cases(setting)?;
     let jobs: Vec<(usize, u64)> = (0..cases.len()).flat_map(|c| seeds.iter().map(move |&seed| (c, seed))).collect();
     let describe = |&(c, seed): &(usize, u64), run: &Run| {
-        let Judged { perplexity, learnt, .. } = run.judged;
+        let Judged { perplexity, learnt, .. } = &run.judged;
         format!("topics {} seed {seed}: perplexity {perplexity:.0}, NPMI {:.3}", cases[c].name, learnt.npmi)
     };
     let runs = run_all(&jobs, setting.n_threads, setting.progress, describe, |&(c, seed)| Ok(cases[c].learn(seed)))?;
@@ -132,9 +132,9 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
             case.name.to_string(),
             each(&|run| format!("{:.0}", run.judged.perplexity)),
             each(&|run| format!("{:.3}", run.judged.learnt.npmi)),
-            each(&|run| run.judged.learnt.n.to_string()),
+            each(&|run| run.judged.learnt.places.len().to_string()),
             each(&|run| format!("{:.3}", run.judged.tested.npmi)),
-            each(&|run| run.judged.tested.n.to_string()),
+            each(&|run| run.judged.tested.places.len().to_string()),
             each(&|run| run.topics.len().to_string()),
             percent(twins(&words(usize::MAX))),
             percent(twins(&words(50))),

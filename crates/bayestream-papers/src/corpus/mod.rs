@@ -11,8 +11,8 @@ use bayestream::data::{DocumentBuffer, Documents};
 use bayestream::text::{Language, RawDocument, TextPipeline, TextSettings};
 use serde::Deserialize;
 
-/// The text of 1,798 Reuters articles that have a title only.
-const FILLER: &str = "Blah blah blah";
+/// The type of 1,798 Reuters articles that have a title only, and a filler for a text.
+const TITLE_ONLY: &str = "BRIEF";
 /// Letters of a word, at least.
 const SHORTEST: usize = 3;
 
@@ -32,13 +32,15 @@ struct Article {
     title: Option<String>,
     #[serde(default)]
     text: Option<String>,
+    #[serde(default, rename = "type")]
+    kind: Option<String>,
     #[serde(default)]
     labels: Vec<String>,
 }
 
 impl Article {
     fn is_title_only(&self) -> bool {
-        self.text.as_deref().is_some_and(|text| text.contains(FILLER))
+        self.kind.as_deref() == Some(TITLE_ONLY)
     }
 
     fn whole(&self) -> String {
@@ -129,15 +131,16 @@ mod tests {
 
     #[test]
     fn stop_words_rare_words_and_fillers_go_and_stems_are_counted() {
-        let article = |title: &str, text: &str| Article {
+        let article = |kind: &str, title: &str, text: &str| Article {
             title: Some(title.into()),
             text: Some(text.into()),
+            kind: Some(kind.into()),
             labels: vec!["grain".into()],
         };
         let articles = vec![
-            article("Exports rise", "The exporting of wheat, and exports 1987."),
-            article("Wheat", "******Blah blah blah."),
-            article("Rare", "wheat x"),
+            article("NORM", "Exports rise", "The exporting of wheat, and exports 1987."),
+            article("BRIEF", "Wheat", "******Blah blah blah."),
+            article("NORM", "Rare", "wheat x"),
         ];
         let corpus = Corpus::of(articles, 2).unwrap();
         assert_eq!(corpus.vocabulary, ["export", "wheat"]);
