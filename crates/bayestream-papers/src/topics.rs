@@ -140,7 +140,7 @@ mod tests {
             let (more_log, more) = by_hand(&topics, &alpha, &pairs(known), &pairs(held_back));
             (log, n) = (log + more_log, n + more);
         }
-        let expected = (-log / n as f64).exp();
+        let expected = (-log / n).exp();
         let judged = judge.judge(&topics, &alpha);
         // Fifty rounds in single precision.
         assert!((judged.perplexity / expected - 1.0).abs() < 1e-5, "{} {expected}", judged.perplexity);
