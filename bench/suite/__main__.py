@@ -5,7 +5,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from suite import growth, kernels, memory, outlier_choice, outliers, real, rust, sequential, skab, speed
+from suite import growth, kernels, memory, outlier_choice, outliers, real, rust, sequential, skab, speed, topics
 
 BENCHMARKS = {
     "speed": speed.run,
@@ -17,6 +17,7 @@ BENCHMARKS = {
     "outlier-choice": outlier_choice.run,
     "skab": skab.run,
     "sequential": sequential.run,
+    "topics": topics.run,
 }
 
 

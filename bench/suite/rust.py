@@ -48,6 +48,11 @@ def views(rows: Path, out: Path, batch: int, trim_below: float) -> dict[str, Any
     return answer_of("bench_watch", rows, "--batch", batch, "--kind", "gmm", "--views", out, "--set", f"trim-below={trim_below}")
 
 
+def topics(*arguments: object) -> dict[str, Any]:
+    """Runs `bench_topics`: bags of words, our pass over them, or the scorer of topics."""
+    return answer_of("bench_topics", *arguments)
+
+
 def answer_of(name: str, *arguments: object) -> dict[str, Any]:
     command = [str(example(name)), *map(str, arguments)]
     answer = subprocess.run(command, check=True, stdout=subprocess.PIPE)

@@ -3,7 +3,7 @@
 use crate::error::ReproduceError;
 use flate2::read::MultiGzDecoder;
 use serde::de::DeserializeOwned;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 
@@ -70,6 +70,13 @@ impl DataFolder {
             out.push(item);
         }
         Ok(out)
+    }
+
+    /// The lines of a plain file, without blanks around them.
+    pub fn lines(&self, file: &str) -> Result<Vec<String>, ReproduceError> {
+        let path = self.path(file)?;
+        let text = fs::read_to_string(&path).map_err(ReproduceError::io(format!("read {}", path.display())))?;
+        Ok(text.lines().map(|line| line.trim().to_string()).collect())
     }
 
     /// A gzipped IDX file of pictures (magic number 2051).

@@ -2,6 +2,7 @@
 
 use bayestream::data::DataError;
 use bayestream::model::ConfigError;
+use bayestream::text::TextError;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -49,6 +50,8 @@ pub enum ReproduceError {
     Config(ConfigError),
     /// A model refused its rows.
     Rows(DataError),
+    /// Text or its settings were refused.
+    Text(TextError),
 }
 
 impl ReproduceError {
@@ -62,6 +65,7 @@ impl ReproduceError {
             ReproduceError::Io { .. } => "io",
             ReproduceError::Config(error) => error.code(),
             ReproduceError::Rows(error) => error.code(),
+            ReproduceError::Text(error) => error.code(),
         }
     }
 
@@ -91,6 +95,7 @@ impl fmt::Display for ReproduceError {
             ReproduceError::Io { doing, source } => write!(f, "cannot {doing}: {source}"),
             ReproduceError::Config(error) => write!(f, "{error}"),
             ReproduceError::Rows(error) => write!(f, "{error}"),
+            ReproduceError::Text(error) => write!(f, "{error}"),
         }
     }
 }
@@ -101,6 +106,7 @@ impl std::error::Error for ReproduceError {
             ReproduceError::Io { source, .. } => Some(source),
             ReproduceError::Config(error) => Some(error),
             ReproduceError::Rows(error) => Some(error),
+            ReproduceError::Text(error) => Some(error),
             _ => None,
         }
     }
@@ -115,5 +121,11 @@ impl From<ConfigError> for ReproduceError {
 impl From<DataError> for ReproduceError {
     fn from(error: DataError) -> Self {
         ReproduceError::Rows(error)
+    }
+}
+
+impl From<TextError> for ReproduceError {
+    fn from(error: TextError) -> Self {
+        ReproduceError::Text(error)
     }
 }

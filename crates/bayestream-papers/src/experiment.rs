@@ -23,7 +23,7 @@ pub struct Experiment {
 }
 
 /// Every experiment there is.
-pub const EXPERIMENTS: [Experiment; 25] = [
+pub const EXPERIMENTS: [Experiment; 27] = [
     Experiment {
         name: "ofab/table1",
         shows: "Table I and figure 2: divergence from the truth and number of components after 5,000 batches",
@@ -173,6 +173,18 @@ pub const EXPERIMENTS: [Experiment; 25] = [
         shows: "Section 5.3, figure 5 and tables 2 and 3: LDA in one pass over Reuters",
         needs_data: true,
         run: bmm::lda::run,
+    },
+    Experiment {
+        name: "bmm/topics",
+        shows: "Topics of 20 Newsgroups, Reuters, NIPS and AP in one pass, their number unknown, and planted ones",
+        needs_data: true,
+        run: bmm::topics::run,
+    },
+    Experiment {
+        name: "bmm/million",
+        shows: "A million documents of planted topics: what is found along the stream, and what it costs",
+        needs_data: false,
+        run: bmm::million::run,
     },
 ];
 

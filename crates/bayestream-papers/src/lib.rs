@@ -34,8 +34,8 @@ mod corpus;
 mod data;
 mod error;
 mod experiment;
-mod export;
 mod learn;
+pub mod npy;
 mod ofab;
 mod outcome;
 mod outliers;
@@ -44,6 +44,7 @@ mod parallel;
 mod pca;
 mod summary;
 mod table;
+pub mod topics;
 
 pub use error::ReproduceError;
 pub use experiment::{EXPERIMENTS, Experiment, Options, Report, Reproduced, reproduce};

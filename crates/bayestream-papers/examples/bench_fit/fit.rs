@@ -1,9 +1,9 @@
 //! One pass over rows in memory.
 
-use crate::npy;
 use bayestream::data::Batch;
 use bayestream::model::{Config, Kind, Model};
 use bayestream::structure::Scorer;
+use bayestream_papers::npy;
 use cpu_time::ProcessTime;
 use serde_json::{Value, json};
 use std::error::Error;

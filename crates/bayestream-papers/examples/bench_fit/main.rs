@@ -13,11 +13,10 @@
 
 mod fit;
 mod growth;
-mod npy;
 
 use bayestream::model::Kind;
 use bayestream::synthetic::{Covariance, ofab_truth};
-use bayestream_papers::{Options, reproduce};
+use bayestream_papers::{Options, npy, reproduce};
 use serde_json::{Value, json};
 use std::error::Error;
 use std::io::Write;

@@ -11,12 +11,10 @@
 //! seconds of processor time of this process; reading and writing files is not counted.
 //! `settled_seconds_per_row` leaves out the first 5,000 rows, in which the model is made.
 
-#[path = "../bench_fit/npy.rs"]
-mod npy;
-
 use bayestream::data::Batch;
 use bayestream::model::{Config, Kind, Model, Settings};
 use bayestream::outlier::{N_VIEWS, Verdict};
+use bayestream_papers::npy;
 use cpu_time::ProcessTime;
 use serde_json::json;
 use std::error::Error;

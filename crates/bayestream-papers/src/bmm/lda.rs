@@ -1,6 +1,7 @@
 //! Section 5.3: LDA in one pass over Reuters.
 
 use super::svm::{Machine, Row};
+use super::words::heaviest;
 use crate::corpus::Corpus;
 use crate::error::ReproduceError;
 use crate::experiment::Setting;
@@ -149,24 +150,12 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
     for (&(w, seed), run) in jobs.iter().zip(&runs) {
         add(format!("α, {}, seed {seed}", WAYS[w].name), &run.auc);
     }
-    let tables = vec![course, table, top_words(&runs[0].topics, &corpus)];
+    let title = "Table 2: the twelve heaviest topics, by their likeliest words";
+    let tables = vec![course, table, heaviest(title, &runs[0].topics, &corpus.vocabulary)];
     let mut chart = Chart::new("Expected number of topics").size(560.0, 340.0).x_label("documents").y_label("λ");
     for (way, runs) in WAYS.iter().zip(runs.chunks(seeds.len())) {
         chart = chart.line(way.name, &runs[0].lambda);
     }
     let figures = vec![("lambda", "Figure 5: λ along the stream".to_string(), chart.into())];
     Ok(Outcome { notes, tables, figures, files: Vec::new() })
-}
-
-/// Table 2: the likeliest words of the heaviest topics.
-fn top_words(topics: &[Topic], corpus: &Corpus) -> Table {
-    let mut table =
-        Table::new("words", "Table 2: the twelve heaviest topics, by their likeliest words", ["share", "words"]);
-    for topic in topics.iter().take(12) {
-        let mut order: Vec<usize> = (0..topic.words.len()).collect();
-        order.sort_by(|&a, &b| topic.words[b].total_cmp(&topic.words[a]).then(a.cmp(&b)));
-        let words: Vec<&str> = order.iter().take(15).map(|&v| corpus.vocabulary[v].as_str()).collect();
-        table.row([format!("{:.3}", topic.weight), words.join(" ")]);
-    }
-    table
 }

@@ -3,8 +3,8 @@
 use super::shuttle::{COLUMNS, Shuttle};
 use crate::error::ReproduceError;
 use crate::experiment::Setting;
-use crate::export::write_npy;
 use crate::learn::{feed, new_model};
+use crate::npy;
 use crate::outcome::Outcome;
 use crate::parallel::run_all;
 use crate::pca::Pca;
@@ -46,7 +46,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
         for set in &sets {
             for (part, rows) in [("train", &set.train), ("test", &set.test)] {
                 let path = setting.out_dir.join(format!("ofab-real-{}-{part}.npy", set.slug));
-                write_npy(Path::new(&path), rows, set.n_columns)?;
+                npy::write(Path::new(&path), rows, set.n_columns)?;
                 files.push(path);
             }
         }

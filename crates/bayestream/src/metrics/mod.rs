@@ -8,4 +8,6 @@ mod topics;
 pub use clustering::{adjusted_rand_index, normalised_mutual_information};
 pub use divergence::{Estimate, kl_divergence, kl_divergence_within};
 pub use ranking::{Detection, average_precision, detection_at_rate, roc_auc};
-pub use topics::{bhattacharyya, closest_topics, completion_perplexity, halves, match_topics, npmi, top_words};
+pub use topics::{
+    bhattacharyya, closest_topics, completion_perplexity, halves, match_topics, npmi, top_words, topic_shares,
+};

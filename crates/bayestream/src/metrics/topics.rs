@@ -19,29 +19,76 @@ pub fn completion_perplexity(
     known: &Documents<'_>,
     held_back: &Documents<'_>,
 ) -> f64 {
-    let width = topics.len().next_multiple_of(TOPIC_LANES);
-    let mut prior: Vec<f32> = alpha.iter().map(|a| *a as f32).collect();
-    prior.resize(width, 0.0);
-    let gather = |words: &[u32]| {
-        let mut rows = vec![0.0; words.len() * width];
-        for (row, word) in rows.chunks_exact_mut(width).zip(words) {
-            for (entry, topic) in row.iter_mut().zip(topics) {
-                *entry = topic.get(*word as usize).copied().unwrap_or(0.0);
-            }
-        }
-        rows
-    };
+    let mut folding = Folding::new(topics, alpha);
     let (mut log_probability, mut n_words) = (0.0, 0.0);
-    let mut theta = vec![0.0; width];
     for ((words, counts), (other_words, other_counts)) in known.iter().zip(held_back.iter()) {
-        let counts: Vec<f32> = counts.iter().map(|count| *count as f32).collect();
-        num::fold_in(&gather(words), &counts, &prior, ROUNDS, &mut theta);
-        for (row, count) in gather(other_words).chunks_exact(width.max(1)).zip(other_counts) {
-            log_probability += f64::from(*count) * f64::from(num::dot_f32(row, &theta)).ln();
+        folding.fold_in(&folding.gather(words), counts);
+        for (row, count) in folding.gather(other_words).chunks_exact(folding.width()).zip(other_counts) {
+            log_probability += f64::from(*count) * f64::from(num::dot_f32(row, &folding.shares)).ln();
             n_words += f64::from(*count);
         }
     }
     (-log_probability / n_words).exp()
+}
+
+/// Share of each topic in the words of documents, whoever learnt the topics: each word is given to topics by the document's
+/// shares, which are folded in as for [`completion_perplexity`]. Words without probability in any topic do not count.
+pub fn topic_shares(topics: &[Vec<f32>], alpha: &[f64], documents: &Documents<'_>) -> Vec<f64> {
+    let mut folding = Folding::new(topics, alpha);
+    let mut shares = vec![0.0; topics.len()];
+    let mut n_words = 0.0;
+    for (words, counts) in documents.iter() {
+        let rows = folding.gather(words);
+        folding.fold_in(&rows, counts);
+        for (row, count) in rows.chunks_exact(folding.width()).zip(counts) {
+            let probability = f64::from(num::dot_f32(row, &folding.shares));
+            if probability > 0.0 {
+                n_words += f64::from(*count);
+                for ((share, p), theta) in shares.iter_mut().zip(row).zip(&folding.shares) {
+                    *share += f64::from(*count) * f64::from(p * theta) / probability;
+                }
+            }
+        }
+    }
+    shares.iter_mut().for_each(|share| *share /= n_words);
+    shares
+}
+
+/// Shares of given topics in documents, one after the other.
+struct Folding<'a> {
+    topics: &'a [Vec<f32>],
+    prior: Vec<f32>,
+    /// Of the document folded in last; padded, as the prior is, with topics that have nothing.
+    shares: Vec<f32>,
+}
+
+impl Folding<'_> {
+    fn new<'a>(topics: &'a [Vec<f32>], alpha: &[f64]) -> Folding<'a> {
+        let width = topics.len().max(1).next_multiple_of(TOPIC_LANES);
+        let mut prior: Vec<f32> = alpha.iter().map(|a| *a as f32).collect();
+        prior.resize(width, 0.0);
+        Folding { topics, prior, shares: vec![0.0; width] }
+    }
+
+    fn width(&self) -> usize {
+        self.prior.len()
+    }
+
+    /// Probabilities of words in all topics, word by word.
+    fn gather(&self, words: &[u32]) -> Vec<f32> {
+        let mut rows = vec![0.0; words.len() * self.width()];
+        for (row, word) in rows.chunks_exact_mut(self.width()).zip(words) {
+            for (entry, topic) in row.iter_mut().zip(self.topics) {
+                *entry = topic.get(*word as usize).copied().unwrap_or(0.0);
+            }
+        }
+        rows
+    }
+
+    fn fold_in(&mut self, rows: &[f32], counts: &[u32]) {
+        let counts: Vec<f32> = counts.iter().map(|count| *count as f32).collect();
+        num::fold_in(rows, &counts, &self.prior, ROUNDS, &mut self.shares);
+    }
 }
 
 /// Documents cut in two at random, word by word: the first half has half of the words, rounded down. The same seed gives
@@ -177,6 +224,19 @@ mod tests {
         assert!((perplexity - 3.0).abs() < 1e-5, "{perplexity}");
         let unknown = buffer(&[&[9]]);
         assert!(completion_perplexity(&topics, &[1.0, 1.0], &known.documents(), &unknown.documents()).is_infinite());
+    }
+
+    #[test]
+    fn words_of_a_topic_make_its_share() {
+        // Topics without common words, the third unused, and a word (9) that no topic has.
+        let topics = [vec![0.5, 0.5, 0.0, 0.0], vec![0.0, 0.0, 0.5, 0.5], vec![0.0, 0.0, 0.0, 0.0, 1.0]];
+        let documents = buffer(&[&[0, 1, 0, 2], &[3, 9], &[]]);
+        let shares = topic_shares(&topics, &[0.3, 0.2, 5.0], &documents.documents());
+        assert!((shares[0] - 0.6).abs() < 1e-6 && (shares[1] - 0.4).abs() < 1e-6 && shares[2] == 0.0, "{shares:?}");
+        // Two equal topics share by what the prior and each other's words leave them: evenly under even priors.
+        let twins = [vec![0.25; 4], vec![0.25; 4]];
+        let shares = topic_shares(&twins, &[0.7, 0.7], &documents.documents());
+        assert!((shares[0] - 0.5).abs() < 1e-6, "{shares:?}");
     }
 
     #[test]
