@@ -1,4 +1,5 @@
 //! Columns made comparable for the plain views: asinh of the standardised value tames long tails and keeps the middle.
+//! Histograms need no taming, and see more in plain units of the standard deviation.
 
 use crate::data::LARGEST_CELL;
 use crate::num;
@@ -22,6 +23,8 @@ struct Column {
     scale: f64,
     mean: f64,
     sd: f64,
+    /// The standard deviation before the transform.
+    spread: f64,
     /// The middle of the transformed cells' squares.
     usual: f64,
     /// False when all cells it was fitted to were equal.
@@ -137,6 +140,21 @@ impl Columns {
         }
     }
 
+    /// Appends the rows in units of the columns' standard deviations, without the transform.
+    pub fn push_plain_rows(&self, rows: &[f64], out: &mut Vec<f64>) {
+        for row in rows.chunks_exact(self.fits.len()) {
+            out.extend(row.iter().zip(&self.fits).map(|(v, fit)| fit.as_ref().map_or(f64::NAN, |f| f.plain(*v))));
+        }
+    }
+
+    /// A transformed row in plain units.
+    pub fn untransform(&self, transformed: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(transformed.iter().zip(&self.fits).map(|(u, fit)| {
+            fit.as_ref().map_or(0.0, |f| ((f.mean + f.sd * u).sinh() * f.scale / f.spread).clamp(-LARGEST, LARGEST))
+        }));
+    }
+
     /// Between the transforms of shards of one stream, each of which has fitted its own to its first rows.
     pub fn joined(parts: &[&Columns]) -> Columns {
         let mut joined = parts[0].clone();
@@ -152,6 +170,7 @@ impl Columns {
                     scale: mean(|f| f.scale),
                     mean: mean(|f| f.mean),
                     sd: mean(|f| f.sd),
+                    spread: mean(|f| f.spread),
                     usual: mean(|f| f.usual),
                     varies: true,
                 })
@@ -164,9 +183,10 @@ impl Columns {
     /// True when it could have come from rows: what a file must satisfy.
     pub fn is_sound(&self, n_columns: usize) -> bool {
         let sound = |f: &Column| {
-            [f.centre, f.scale, f.mean, f.sd, f.usual].iter().all(|v| v.is_finite())
+            [f.centre, f.scale, f.mean, f.sd, f.spread, f.usual].iter().all(|v| v.is_finite())
                 && f.scale > 0.0
                 && f.sd > 0.0
+                && f.spread > 0.0
                 && f.usual >= 0.0
         };
         self.fits.len() == n_columns && self.due.len() == n_columns && self.fits.iter().flatten().all(sound)
@@ -183,7 +203,7 @@ impl Column {
         let magnitude = low.abs().max(high.abs());
         if high - low <= magnitude * CONSTANT_SHARE {
             let scale = if centre == 0.0 { 1.0 } else { centre.abs() };
-            return Column { centre, scale, mean: 0.0, sd: 1.0, usual: 0.0, varies: false };
+            return Column { centre, scale, mean: 0.0, sd: 1.0, spread: scale, usual: 0.0, varies: false };
         }
         // Divided by the range first: squares of 1e-200 would underflow.
         let range = high - low;
@@ -192,8 +212,8 @@ impl Column {
         let sd = range * var.sqrt();
         let robust = (at(0.75) - at(0.25)) / 1.349;
         let scale = if robust > NARROW * sd { robust } else { sd };
-        let mut fit =
-            Column { centre, scale: scale.max(f64::MIN_POSITIVE), mean: 0.0, sd: 1.0, usual: 0.0, varies: true };
+        let (scale, spread) = (scale.max(f64::MIN_POSITIVE), sd.max(f64::MIN_POSITIVE));
+        let mut fit = Column { centre, scale, mean: 0.0, sd: 1.0, spread, usual: 0.0, varies: true };
         let transformed: Vec<f64> = cells.iter().map(|v| fit.standard(*v).asinh()).collect();
         fit.mean = transformed.iter().sum::<f64>() / n as f64;
         let var = transformed.iter().map(|v| (v - fit.mean).powi(2)).sum::<f64>() / n as f64;
@@ -201,6 +221,10 @@ impl Column {
         let mut squares: Vec<f64> = transformed.iter().map(|v| ((v - fit.mean) / fit.sd).powi(2)).collect();
         fit.usual = *squares.select_nth_unstable_by(n / 2, f64::total_cmp).1;
         fit
+    }
+
+    fn plain(&self, v: f64) -> f64 {
+        ((v - self.centre) / self.spread).clamp(-LARGEST, LARGEST)
     }
 
     /// Standardised, and cut where the square would overflow.
@@ -232,6 +256,13 @@ mod tests {
             let var = cells.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 500.0;
             assert!(mean.abs() < 1e-9 && (var - 1.0).abs() < 1e-9, "column {j}: {mean} {var}");
         }
+        let (mut plain, mut back) = (Vec::new(), Vec::new());
+        columns.push_plain_rows(&rows[..2], &mut plain);
+        columns.untransform(&out[..2], &mut back);
+        assert!(
+            plain.iter().zip(&back).all(|(a, b)| (a - b).abs() < 1e-9 * a.abs().max(1.0)),
+            "{plain:?} and {back:?}"
+        );
         let direct = columns.fits[0].map(|f| ((f.standard(rows[4]).asinh()) - f.mean) / f.sd).unwrap();
         assert!((out[4] - direct).abs() < 1e-12);
         let scaled: Vec<f64> = rows.iter().map(|v| v * 1024.0).collect();

@@ -27,7 +27,7 @@ const LINE_STREAM: u64 = 1 << 34;
 /// Marks a line of which a row has nothing to tell because a cell is missing.
 const NOWHERE: u8 = u8::MAX;
 
-/// Histograms of transformed rows along random lines.
+/// Histograms of rows along random lines, their columns in units of standard deviations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Slices {
     n_columns: usize,

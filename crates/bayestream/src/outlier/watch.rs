@@ -136,6 +136,9 @@ pub struct WatchWork {
     distances: DistanceScratch,
     shares: Vec<f64>,
     transformed: Vec<f64>,
+    /// Rows in plain units, and one of them with its holes filled.
+    plain: Vec<f64>,
+    whole: Vec<f64>,
     /// Where rows lie on the slices.
     places: Vec<u8>,
     /// Per row; none while there is nothing to judge by.
@@ -244,10 +247,15 @@ impl Watch {
                 let usual = [1, 2, 3].map(|view| self.usual(view));
                 self.columns.usual_shares(&mut work.shares);
                 let (scores, established, places) = (&mut work.scores, &work.established, &mut work.places);
-                let transformed = &work.transformed[first..];
+                work.plain.clear();
+                self.columns.push_plain_rows(rows, &mut work.plain);
+                let (plain, whole) = (&work.plain, &mut work.whole);
                 self.gaussian.distances(&mut work.block, usual, &work.shares, &mut work.distances, |i, s, filled| {
-                    let observed = &transformed[i * d..(i + 1) * d];
-                    let slice = self.slices.score(observed, filled, places);
+                    let observed = &plain[i * d..(i + 1) * d];
+                    if observed.iter().any(|v| v.is_nan()) {
+                        self.columns.untransform(filled, whole);
+                    }
+                    let slice = self.slices.score(observed, whole, places);
                     scores.push(Some(self.combine([-established[i], s[0], s[1], s[2], slice])));
                 });
             } else {
@@ -409,7 +417,9 @@ impl Watch {
         self.gaussian.reset_columns(&fitted, WARM_UP as f64);
         let mut transformed = Vec::new();
         self.columns.push_rows(rows, &mut transformed);
-        self.slices.begin(&transformed, &fitted);
+        let mut plain = Vec::new();
+        self.columns.push_plain_rows(rows, &mut plain);
+        self.slices.begin(&plain, &fitted);
         if !was_ready || fitted.len() == d {
             let mut block = RowBlock::default();
             block.load(&transformed, d);
