@@ -4,11 +4,11 @@ use super::Subject;
 use crate::model::{Kind, Variant};
 
 /// A check that some subjects need not pass. It is run on them all the same, and must fail.
-pub struct Exemption {
+pub struct Exemption<S = Subject> {
     /// The check's name.
     pub check: &'static str,
     /// Whom it does not bind.
-    pub applies: fn(&Subject) -> bool,
+    pub applies: fn(&S) -> bool,
     /// Why.
     pub reason: &'static str,
 }
