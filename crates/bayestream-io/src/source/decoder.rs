@@ -83,8 +83,7 @@ impl<P> Decoder<P> {
         planner: &L,
     ) -> Result<Decoder<P>, InputError> {
         let format = Format::Parquet;
-        let mut metadata =
-            decode(&name, format, || ArrowReaderMetadata::load(&reader, ArrowReaderOptions::default()))?;
+        let mut metadata = decode(&name, format, || ArrowReaderMetadata::load(&reader, ArrowReaderOptions::default()))?;
         let (plan, projected) = planner.plan(&name, metadata.schema())?;
         let bytes = planner.text_as_bytes(&plan, metadata.schema());
         if !bytes.is_empty() {

@@ -121,16 +121,21 @@ mod tests {
     use super::*;
     use crate::model::{Kind, Variant};
 
-    #[test]
-    fn names_are_unique_and_exemptions_name_checks_and_subjects() {
-        for (ix, check) in CHECKS.iter().enumerate() {
-            assert!(CHECKS[..ix].iter().all(|other| other.name != check.name), "{}", check.name);
+    /// Names of checks are unique, and every exemption names a check and has subjects.
+    pub(super) fn assert_well_named<S>(checks: &[Check<S>], exemptions: &[Exemption<S>], subjects: &[S]) {
+        for (ix, check) in checks.iter().enumerate() {
+            assert!(checks[..ix].iter().all(|other| other.name != check.name), "{}", check.name);
         }
-        for exemption in &EXEMPTIONS {
-            assert!(CHECKS.iter().any(|c| c.name == exemption.check), "{}", exemption.check);
-            assert!(subjects().iter().any(|s| (exemption.applies)(s)), "{} exempts nobody", exemption.check);
+        for exemption in exemptions {
+            assert!(checks.iter().any(|c| c.name == exemption.check), "{}", exemption.check);
+            assert!(subjects.iter().any(|s| (exemption.applies)(s)), "{} exempts nobody", exemption.check);
             assert!(!exemption.reason.is_empty());
         }
+    }
+
+    #[test]
+    fn names_are_unique_and_exemptions_name_checks_and_subjects() {
+        assert_well_named(&CHECKS, &EXEMPTIONS, &subjects());
     }
 
     #[test]

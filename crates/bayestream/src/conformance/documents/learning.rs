@@ -56,3 +56,16 @@ pub(super) fn foretold(subject: &DocumentSubject) -> Result<(), String> {
     let plain = by_frequencies(&all, &fresh);
     subject.ensure(found > plain + 0.3, || format!("{found} per word, {plain} by the frequencies of words alone"))
 }
+
+pub(super) fn adds_up(subject: &DocumentSubject) -> Result<(), String> {
+    for n in [1, 30, 400] {
+        let snapshot = subject.fitted(&documents(&planted(33), 0, n), 33)?.snapshot();
+        let total: f64 = snapshot.topics.iter().map(|topic| topic.weight).sum();
+        subject.ensure((total - 1.0).abs() < 1e-6, || format!("after {n} documents weights add up to {total}"))?;
+        for topic in &snapshot.topics {
+            let words: f64 = topic.words.iter().map(|p| f64::from(*p)).sum();
+            subject.ensure((words - 1.0).abs() < 1e-3, || format!("after {n} documents words add up to {words}"))?;
+        }
+    }
+    Ok(())
+}

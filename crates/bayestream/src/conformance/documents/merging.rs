@@ -47,7 +47,7 @@ pub(super) fn commutes(subject: &DocumentSubject) -> Result<(), String> {
 }
 
 /// Nats per word that merged shards may lose: each has seen a part of the documents only.
-const LOSS: f64 = 0.03;
+const LOSS: f64 = 0.08;
 
 pub(super) fn as_good(subject: &DocumentSubject) -> Result<(), String> {
     let planted = planted(43);

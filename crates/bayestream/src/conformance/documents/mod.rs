@@ -21,7 +21,7 @@ pub fn document_checks() -> &'static [Check<DocumentSubject>] {
     &CHECKS
 }
 
-const CHECKS: [Check<DocumentSubject>; 24] = [
+const CHECKS: [Check<DocumentSubject>; 25] = [
     Check { name: "no documents at all are the identity", run: state::no_documents },
     Check { name: "a failed update changes nothing", run: state::failed_update },
     Check { name: "the same seed gives the same bytes", run: state::same_seed },
@@ -29,6 +29,7 @@ const CHECKS: [Check<DocumentSubject>; 24] = [
     Check { name: "the cut of batches does not matter", run: state::cut_of_batches },
     Check { name: "the order of a document's words does not matter", run: state::order_of_words },
     Check { name: "a count of two is the word twice", run: state::counts_are_repeats },
+    Check { name: "weights and words add up to one", run: learning::adds_up },
     Check { name: "saving and loading is the identity", run: files::round_trip },
     Check { name: "resuming equals never having stopped", run: files::resume },
     Check { name: "scores are the same after loading", run: files::scores_after_load },
@@ -56,17 +57,11 @@ pub fn document_failures(subject: &DocumentSubject) -> Vec<Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conformance::tests::assert_well_named;
 
     #[test]
     fn names_are_unique_and_exemptions_name_checks_and_subjects() {
-        for (ix, check) in CHECKS.iter().enumerate() {
-            assert!(CHECKS[..ix].iter().all(|other| other.name != check.name), "{}", check.name);
-        }
-        for exemption in &DOCUMENT_EXEMPTIONS {
-            assert!(CHECKS.iter().any(|c| c.name == exemption.check), "{}", exemption.check);
-            assert!(document_subjects().iter().any(|s| (exemption.applies)(s)), "{} exempts nobody", exemption.check);
-            assert!(!exemption.reason.is_empty());
-        }
+        assert_well_named(&CHECKS, &DOCUMENT_EXEMPTIONS, &document_subjects());
     }
 
     #[test]

@@ -89,10 +89,7 @@ impl LdaBmm {
         let first = parts[0].0;
         let shards: Vec<Shard<'_>> = parts
             .iter()
-            .map(|(part, numbers)| {
-                let topics = part.topics.renumbered(numbers, n_words);
-                Shard { mixing: &part.mixing, topics, ledger: &part.ledger }
-            })
+            .map(|(part, numbers)| Shard::renumbered((&part.mixing, &part.topics, &part.ledger), numbers, n_words))
             .collect();
         let (mixing, topics, ledger) = merge::merged(&shards, &first.settings, shard, false);
         let (settings, work) = (first.settings.clone(), Work::default());

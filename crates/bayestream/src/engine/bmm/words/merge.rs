@@ -16,6 +16,17 @@ pub(super) struct Shard<'a> {
     pub ledger: &'a Ledger,
 }
 
+impl<'a> Shard<'a> {
+    /// What was learnt, where word i has the number `numbers[i]` among `n_words`.
+    pub fn renumbered(
+        (mixing, topics, ledger): (&'a Mixing, &WordTopics, &'a Ledger),
+        numbers: &[Option<u32>],
+        n_words: usize,
+    ) -> Shard<'a> {
+        Shard { mixing, topics: topics.renumbered(numbers, n_words), ledger }
+    }
+}
+
 /// One mixture of all documents that the shards have seen; there is at least one, and their order is canonical. ν is γ
 /// more than the documents that each topic took, when `by_documents`.
 pub(super) fn merged(

@@ -23,8 +23,10 @@ use serde::{Deserialize, Serialize};
 const LEFT: f64 = 1e-4;
 /// Shares below this do not move a topic.
 const NEGLIGIBLE: f64 = 1e-6;
-/// Documents whose words a topic without words is worth, unless β₀ is given.
+/// Documents whose words a topic without words is worth in the end, unless β₀ is given.
 const PRIOR_DOCUMENTS: f64 = 8.0;
+/// Documents seen per further document that it is worth, from one on.
+const RISE: f64 = 20.0;
 /// Documents by which their length is judged.
 const FIRST: u64 = 100;
 
@@ -64,6 +66,12 @@ impl Lengths {
     fn is_sound(&self) -> bool {
         self.n_words.is_finite() && self.n_words >= self.n_documents as f64
     }
+}
+
+/// Documents whose words a topic without words is worth, when so many were seen: worth more than these have together, the
+/// first topic would take in all that come.
+fn prior_documents(n_seen: u64) -> f64 {
+    (1.0 + n_seen as f64 / RISE).min(PRIOR_DOCUMENTS)
 }
 
 #[derive(Clone, Debug, Default)]
@@ -123,10 +131,7 @@ impl NaiveBayesBmm {
         let first = parts[0].0;
         let shards: Vec<Shard<'_>> = parts
             .iter()
-            .map(|(part, numbers)| {
-                let topics = part.topics.renumbered(numbers, n_words);
-                Shard { mixing: &part.mixing, topics, ledger: &part.ledger }
-            })
+            .map(|(part, numbers)| Shard::renumbered((&part.mixing, &part.topics, &part.ledger), numbers, n_words))
             .collect();
         let (mixing, topics, ledger) = merge::merged(&shards, &first.settings, shard, true);
         let lengths = Lengths {
@@ -171,7 +176,7 @@ impl NaiveBayesBmm {
         if self.settings.beta0.is_none() {
             let n_words = self.topics.n_words() as f64;
             self.topics.set_beta0(match self.settings.variant {
-                Variant::Default => PRIOR_DOCUMENTS * self.lengths.mean() / n_words,
+                Variant::Default => prior_documents(self.ledger.n_seen) * self.lengths.mean() / n_words,
                 Variant::Paper => 1.0 / n_words.sqrt(),
             });
         }
