@@ -104,9 +104,8 @@ pub const EXEMPTIONS: [Exemption; 17] = [
     },
     Exemption {
         check: "a row of weight two is two rows",
-        applies: |s| s.kind() == Kind::Gaussian1dBmm || (is_paper(s) && s.kind() == Kind::GmmBmm),
-        reason: "a row of weight two moves the expected number of components once, two rows move it twice (paper: it is \
-                 drawn anew for each), so that others are ready to share what comes",
+        applies: |s| is_paper(s) && s.kind().is_moment_matching(),
+        reason: "the number of components is drawn for each row: once for a row of weight two, twice for two rows",
     },
     Exemption {
         check: "merged shards are as good as one pass, apart",

@@ -19,8 +19,8 @@ pub(super) fn empty_documents(subject: &DocumentSubject) -> Result<(), String> {
     let model = subject.fitted(&spaced, 20)?;
     subject.ensure(model.n_seen() == spaced.len() as u64, || format!("{} seen", model.n_seen()))?;
     subject.ensure_sound(&model, &fresh, "with empty documents")?;
-    subject.ensure_sound(&model, &[nothing.clone()], "scoring an empty document")?;
-    let (scores, _) = model.score(&[nothing.clone()]).map_err(|e| e.to_string())?;
+    subject.ensure_sound(&model, std::slice::from_ref(&nothing), "scoring an empty document")?;
+    let (scores, _) = model.score(std::slice::from_ref(&nothing)).map_err(|e| e.to_string())?;
     subject.ensure(scores.log_likelihood == [0.0], || format!("nothing has {:?}", scores.log_likelihood))?;
     // Nothing but nothing: there may be no model, but there must be no harm.
     let mut model = subject.fitted(&vec![nothing; 150], 21)?;
