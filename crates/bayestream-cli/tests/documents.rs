@@ -115,6 +115,20 @@ fn settings_of_text_are_kept_in_the_model() {
 }
 
 #[test]
+fn topics_of_stop_words_are_remarked_on() {
+    let folder = Folder::new();
+    folder.write("m.txt", "the cat is in the house and it was there before she came to us\n".repeat(300));
+    let remark = "begin again with --set stop=english";
+    let plain = folder.ok("fit m.txt -m topics -o t.bay").stderr;
+    assert!(plain.contains(remark), "{plain}");
+    let without = folder.ok("fit m.txt -m topics --set stop=english -o t.bay").stderr;
+    assert!(!without.contains(remark), "{without}");
+    folder.write("n.txt", messages(300).join("\n") + "\n");
+    let other = folder.ok("fit n.txt -m topics -o t.bay").stderr;
+    assert!(!other.contains(remark), "{other}");
+}
+
+#[test]
 fn counts_with_a_list_of_words_are_documents() {
     let folder = Folder::new();
     folder.write("vocab.txt", "apple\nbanana\ncherry\ndate\n");
@@ -161,6 +175,16 @@ fn shards_of_documents_are_merged_and_sorts_are_not_mixed() {
     assert!(folder.read("ab.bay") == folder.read("ba.bay"));
     let shown = json(&folder.ok("inspect ab.bay --json").stdout);
     assert_eq!((&shown["n_seen"], shown["topics"].as_array().unwrap().len()), (&900.into(), 3));
+    for kind in ["naive-bayes/bmm", "lda/bmm"] {
+        folder.ok(&format!("fit a.txt -m {kind} --shard 1 -o c.bay"));
+        folder.ok(&format!("fit b.txt -m {kind} --shard 2 -o d.bay"));
+        folder.ok("merge c.bay d.bay -o cd.bay");
+        assert_eq!(folder.n_seen("cd.bay"), Some(900), "{kind}");
+    }
+    folder.ok("fit a.txt -m naive-bayes/bmm --set variant=paper -o p.bay");
+    folder.run("merge p.bay p.bay -o x.bay").complains(1, &["variant=paper"]);
+    folder.ok("fit a.txt -m naive-bayes/em -o e.bay");
+    folder.run("merge e.bay e.bay -o x.bay").complains(1, &["naive-bayes/bmm instead"]);
     folder.write("rows.csv", common::csv(&common::lines(600, 3)));
     folder.ok("fit rows.csv -o rows.bay");
     folder.run("merge rows.bay a.bay -o x.bay").complains(1, &["cannot be merged"]);

@@ -170,6 +170,13 @@ fn finish(
         snapshot.k_implemented,
         short(snapshot.log_score.prequential_mean)
     ));
+    if model.config().settings.text.stop.is_none()
+        && let Some(language) = snapshot.stop_language()
+    {
+        terminal::note(format!(
+            "most of the topics' likeliest words are stop words: to leave them out, begin again with --set stop={language}"
+        ));
+    }
     if !args.json {
         return Ok(());
     }

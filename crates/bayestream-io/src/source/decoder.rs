@@ -9,11 +9,12 @@ use arrow_ipc::{Block, root_as_footer};
 use arrow_schema::{ArrowError, Schema};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::file::reader::ChunkReader;
 
 use super::guard::{Damaged, guarded};
 use super::input::{Gauge, Input};
+use super::text_bytes::as_bytes;
 use crate::{Format, InputError, Progress};
 
 type Blocks = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
@@ -28,6 +29,11 @@ pub(crate) trait Planner {
 
     /// Gives the columns their parts; also returns which of them to read.
     fn plan(&self, file: &str, schema: &Schema) -> Result<(Self::Plan, Vec<usize>), InputError>;
+
+    /// The columns of text that are to be read as bytes.
+    fn text_as_bytes(&self, _plan: &Self::Plan, _schema: &Schema) -> Vec<usize> {
+        Vec::new()
+    }
 }
 
 /// An opened file that gives its rows block by block.
@@ -77,8 +83,13 @@ impl<P> Decoder<P> {
         planner: &L,
     ) -> Result<Decoder<P>, InputError> {
         let format = Format::Parquet;
-        let builder = decode(&name, format, || ParquetRecordBatchReaderBuilder::try_new(reader))?;
-        let (plan, projected) = planner.plan(&name, builder.schema())?;
+        let mut metadata = decode(&name, format, || ArrowReaderMetadata::load(&reader, ArrowReaderOptions::default()))?;
+        let (plan, projected) = planner.plan(&name, metadata.schema())?;
+        let bytes = planner.text_as_bytes(&plan, metadata.schema());
+        if !bytes.is_empty() {
+            metadata = decode(&name, format, || as_bytes(metadata.metadata(), &bytes))?;
+        }
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(reader, metadata);
         let n_rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
         let mask = ProjectionMask::roots(builder.parquet_schema(), projected.iter().copied());
         let builder = builder.with_projection(mask).with_batch_size(L::DECODED_ROWS);

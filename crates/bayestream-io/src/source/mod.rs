@@ -14,6 +14,7 @@ mod object;
 mod plan;
 mod quotes;
 mod records;
+mod text_bytes;
 mod words;
 
 use std::fs;

@@ -9,6 +9,9 @@ use arrow_array::{
     StringViewArray,
 };
 use bayestream_io::{DocumentOptions, Format, OnError};
+use parquet::data_type::{ByteArray, ByteArrayType};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
 
 use crate::columnar::{block, encodings};
 use crate::documents::{counts, options, read, text, tokens};
@@ -102,4 +105,41 @@ fn columns_that_are_no_documents() {
         assert!(error.to_string().contains("column `text` is of type Float64, which is neither text nor a list"));
     });
     assert_eq!(read(b"PAR1 and nothing more", &options(Format::Parquet)).unwrap_err().code(), "input/wrong-format");
+}
+
+/// A Parquet file whose column `text` says that it is text, whatever its bytes are.
+fn declared_text(cells: &[&[u8]]) -> Vec<u8> {
+    let schema = "message rows { required binary text (UTF8); required binary id (UTF8); }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let mut file = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut file, schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let ids: Vec<String> = (1..=cells.len()).map(|id| format!("d{id}")).collect();
+    let columns: [Vec<ByteArray>; 2] = [
+        cells.iter().map(|cell| ByteArray::from(cell.to_vec())).collect(),
+        ids.iter().map(|id| ByteArray::from(id.as_str())).collect(),
+    ];
+    for column in columns {
+        let mut into = group.next_column().unwrap().unwrap();
+        into.typed::<ByteArrayType>().write_batch(&column, None, None).unwrap();
+        into.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    file
+}
+
+#[test]
+fn text_of_a_parquet_file_that_is_not_utf8() {
+    let file = declared_text(&[b"good", b"na\xefve", "caf\u{e9}".as_bytes()]);
+    let asked = DocumentOptions { id_column: Some("id".into()), ..options(Format::Parquet) };
+    let error = read(&file, &asked).unwrap_err();
+    assert_eq!(error.code(), "input/not-utf8");
+    let begins = "docs: row 2, column `text`: byte 0xef behind the first 2 bytes of the cell";
+    assert!(error.to_string().starts_with(begins), "{error}");
+    let corpus = read(&file, &DocumentOptions { lossy: true, ..asked.clone() }).unwrap();
+    assert_eq!(corpus.all.documents, [text("good"), text("na\u{fffd}ve"), text("caf\u{e9}")]);
+    assert_eq!((&corpus.all.ids[..], corpus.n_mended), (&["d1", "d2", "d3"].map(String::from)[..], 1));
+    let corpus = read(&file, &DocumentOptions { on_error: OnError::Skip, ..asked }).unwrap();
+    assert_eq!((corpus.all.rows, corpus.n_skipped), (vec![1, 3], 1));
 }

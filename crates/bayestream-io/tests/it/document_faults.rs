@@ -6,7 +6,7 @@ use bayestream::data::DocumentBuffer;
 use bayestream::text::{RawDocument, TextPipeline, TextSettings};
 use bayestream_io::{DocumentBatch, DocumentOptions, Format, OnError, open_documents_reader};
 
-use crate::documents::{options, read, text};
+use crate::documents::{options, read, read_from, text};
 use crate::support::gzip;
 
 /// The message that reading gives, and that it has the code.
@@ -120,6 +120,34 @@ fn a_line_of_a_hundred_megabytes() {
     let mut pipeline = TextPipeline::new(TextSettings::default()).unwrap();
     let encoded = pipeline.encode(&batch.documents, &mut DocumentBuffer::new()).unwrap();
     assert_eq!((encoded.n_tokens, encoded.n_filtered, encoded.n_empty), (1, 1, 1));
+}
+
+/// The line comes out of a reader that never holds it, so that whatever is kept of it is kept by the source.
+#[test]
+fn a_line_of_a_hundred_megabytes_among_others() {
+    const SIZE: usize = 100 << 20;
+    let inputs: [(Format, &[u8], &[u8]); 3] = [
+        (Format::Text, b"first\n", b"\nlast\n"),
+        (Format::Ndjson, b"{\"text\":\"first\"}\n{\"text\":\"", b"\"}\n{\"text\":\"last\"}\n"),
+        (Format::Csv, b"text\nfirst\n", b"\nlast\n"),
+    ];
+    for (format, before, behind) in inputs {
+        let open = |asked: &DocumentOptions| {
+            let line = std::io::repeat(b'x').take(SIZE as u64);
+            let reader = Box::new(Cursor::new(before).chain(line).chain(Cursor::new(behind)));
+            open_documents_reader(reader, "docs", asked).unwrap()
+        };
+        let asked = options(format);
+        let error = read_from(open(&asked)).unwrap_err();
+        assert_eq!(error.code(), "input/line-too-long", "{format:?}");
+        let skipped = read_from(open(&DocumentOptions { on_error: OnError::Skip, ..asked.clone() })).unwrap();
+        assert_eq!((skipped.all.documents, skipped.n_skipped), (vec![text("first"), text("last")], 1), "{format:?}");
+        let longer = DocumentOptions { longest_line: SIZE + 100, ..asked };
+        let all = read_from(open(&longer)).unwrap().all.documents;
+        let lengths: Vec<usize> =
+            all.iter().map(|d| if let RawDocument::Text(text) = d { text.len() } else { 0 }).collect();
+        assert_eq!(lengths, [5, SIZE, 4], "{format:?}");
+    }
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn learn(way: &Way, seed: u64) -> Result<Run, ReproduceError> {
 }
 
 pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
-    let seeds = setting.seeds(9440..9480);
+    let seeds = setting.seeds(9500..9540);
     let jobs: Vec<(usize, u64)> = (0..WAYS.len()).flat_map(|w| seeds.iter().map(move |&seed| (w, seed))).collect();
     let describe = |&(w, seed): &(usize, u64), run: &Run| {
         format!("gaussians {} seed {seed}: {} of 4", WAYS[w].name, run.found_all)

@@ -11,7 +11,10 @@
 //!     }
 //! }
 //! ```
+//!
+//! Kinds that learn from documents have a battery of their own: [`document_subjects`] and [`document_failures`].
 
+mod documents;
 mod edges;
 mod exemptions;
 mod files;
@@ -21,19 +24,22 @@ mod state;
 mod stream;
 mod subject;
 mod symmetry;
+mod tally;
 mod watching;
 
+pub use documents::{DOCUMENT_EXEMPTIONS, DocumentSubject, document_checks, document_failures, document_subjects};
 pub use exemptions::{EXEMPTIONS, Exemption};
 pub use subject::{Subject, subjects};
+pub use tally::{Tallied, Tally};
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Something every kind must do.
-pub struct Check {
+pub struct Check<S = Subject> {
     /// What must hold, in a few words; names are unique.
     pub name: &'static str,
     /// Tries it on a subject; the error says what was seen.
-    pub run: fn(&Subject) -> Result<(), String>,
+    pub run: fn(&S) -> Result<(), String>,
 }
 
 /// Every check there is.
@@ -92,16 +98,16 @@ pub struct Failure {
 
 /// Runs every check on a subject and returns what went wrong.
 pub fn failures(subject: &Subject) -> Vec<Failure> {
-    CHECKS.iter().filter_map(|check| judge(check, subject)).collect()
+    CHECKS.iter().filter_map(|check| judge(check, subject, &EXEMPTIONS)).collect()
 }
 
-fn judge(check: &Check, subject: &Subject) -> Option<Failure> {
-    let exempted = EXEMPTIONS.iter().find(|e| e.check == check.name && (e.applies)(subject));
-    subject.start_counting();
+fn judge<S: Tallied>(check: &Check<S>, subject: &S, exemptions: &[Exemption<S>]) -> Option<Failure> {
+    let exempted = exemptions.iter().find(|e| e.check == check.name && (e.applies)(subject));
+    subject.tally().restart();
     let failed = |message: String| Some(Failure { check: check.name, message });
     match (catch_unwind(AssertUnwindSafe(|| (check.run)(subject))), exempted) {
         (Err(_), _) => failed("it panicked".into()),
-        (Ok(Ok(())), _) if subject.n_compared() == 0 => failed("it compared nothing".into()),
+        (Ok(Ok(())), _) if subject.tally().n_compared() == 0 => failed("it compared nothing".into()),
         (Ok(Ok(())), Some(exemption)) => {
             failed(format!("it holds, so the exemption is stale; its reason was: {}", exemption.reason))
         }
@@ -115,36 +121,41 @@ mod tests {
     use super::*;
     use crate::model::{Kind, Variant};
 
-    #[test]
-    fn names_are_unique_and_exemptions_name_checks_and_subjects() {
-        for (ix, check) in CHECKS.iter().enumerate() {
-            assert!(CHECKS[..ix].iter().all(|other| other.name != check.name), "{}", check.name);
+    /// Names of checks are unique, and every exemption names a check and has subjects.
+    pub(super) fn assert_well_named<S>(checks: &[Check<S>], exemptions: &[Exemption<S>], subjects: &[S]) {
+        for (ix, check) in checks.iter().enumerate() {
+            assert!(checks[..ix].iter().all(|other| other.name != check.name), "{}", check.name);
         }
-        for exemption in &EXEMPTIONS {
-            assert!(CHECKS.iter().any(|c| c.name == exemption.check), "{}", exemption.check);
-            assert!(subjects().iter().any(|s| (exemption.applies)(s)), "{} exempts nobody", exemption.check);
+        for exemption in exemptions {
+            assert!(checks.iter().any(|c| c.name == exemption.check), "{}", exemption.check);
+            assert!(subjects.iter().any(|s| (exemption.applies)(s)), "{} exempts nobody", exemption.check);
             assert!(!exemption.reason.is_empty());
         }
+    }
+
+    #[test]
+    fn names_are_unique_and_exemptions_name_checks_and_subjects() {
+        assert_well_named(&CHECKS, &EXEMPTIONS, &subjects());
     }
 
     #[test]
     fn a_check_that_compared_nothing_or_panicked_fails() {
         let subject = Subject::new(Kind::GmmOfab, Variant::Default);
         let idle = Check { name: "idle", run: |_| Ok(()) };
-        assert!(judge(&idle, &subject).unwrap().message.contains("compared nothing"));
+        assert!(judge(&idle, &subject, &EXEMPTIONS).unwrap().message.contains("compared nothing"));
         let panics = Check { name: "panics", run: |_| std::panic::resume_unwind(Box::new(())) };
-        assert!(judge(&panics, &subject).unwrap().message.contains("panicked"));
-        let sound = Check { name: "sound", run: |s| s.ensure(true, String::new) };
-        assert_eq!(judge(&sound, &subject), None);
+        assert!(judge(&panics, &subject, &EXEMPTIONS).unwrap().message.contains("panicked"));
+        let sound = Check { name: "sound", run: |s: &Subject| s.ensure(true, String::new) };
+        assert_eq!(judge(&sound, &subject, &EXEMPTIONS), None);
     }
 
     #[test]
     fn a_stale_exemption_fails() {
         let exemption = &EXEMPTIONS[0];
         let subject = subjects().into_iter().find(|s| (exemption.applies)(s)).unwrap();
-        let holds = Check { name: exemption.check, run: |s| s.ensure(true, String::new) };
-        assert!(judge(&holds, &subject).unwrap().message.contains("stale"));
-        let fails = Check { name: exemption.check, run: |s| s.ensure(false, || "no".into()) };
-        assert_eq!(judge(&fails, &subject), None);
+        let holds = Check { name: exemption.check, run: |s: &Subject| s.ensure(true, String::new) };
+        assert!(judge(&holds, &subject, &EXEMPTIONS).unwrap().message.contains("stale"));
+        let fails = Check { name: exemption.check, run: |s: &Subject| s.ensure(false, || "no".into()) };
+        assert_eq!(judge(&fails, &subject, &EXEMPTIONS), None);
     }
 }

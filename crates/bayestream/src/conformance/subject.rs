@@ -1,16 +1,16 @@
 //! What is being checked: a kind with a variant, and the few things that checks do with it.
 
+use super::tally::{Tallied, Tally};
 use crate::data::Batch;
 use crate::model::{Config, KINDS, Kind, Model, Settings, Variant};
 use crate::structure::Snapshot;
-use std::cell::Cell;
 
 /// A kind with a variant.
 #[derive(Clone, Debug)]
 pub struct Subject {
     kind: Kind,
     variant: Variant,
-    n_compared: Cell<u64>,
+    tally: Tally,
 }
 
 /// Every kind, with both variants where it has them.
@@ -25,10 +25,16 @@ pub fn subjects() -> Vec<Subject> {
 /// Rows per batch where a check does not care.
 pub(super) const BATCH: usize = 50;
 
+impl Tallied for Subject {
+    fn tally(&self) -> &Tally {
+        &self.tally
+    }
+}
+
 impl Subject {
     /// This kind with this variant.
     pub fn new(kind: Kind, variant: Variant) -> Subject {
-        Subject { kind, variant, n_compared: Cell::new(0) }
+        Subject { kind, variant, tally: Tally::default() }
     }
 
     /// The kind.
@@ -51,16 +57,7 @@ impl Subject {
 
     /// One comparison of a check: an error with this message unless it holds.
     pub fn ensure(&self, holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
-        self.n_compared.set(self.n_compared.get() + 1);
-        if holds { Ok(()) } else { Err(message()) }
-    }
-
-    pub(super) fn start_counting(&self) {
-        self.n_compared.set(0);
-    }
-
-    pub(super) fn n_compared(&self) -> u64 {
-        self.n_compared.get()
+        self.tally.ensure(holds, message)
     }
 
     /// A new model with columns `x1 … xD`.

@@ -46,6 +46,15 @@ impl Planner for DocumentOptions {
         }
         Ok((plan, projected))
     }
+
+    fn text_as_bytes(&self, plan: &DocumentPlan, schema: &Schema) -> Vec<usize> {
+        let is_text = |data_type: &DataType| is_text_type(data_type) && item_type(data_type).is_none();
+        let columns = schema.fields().iter().zip(&plan.roles).enumerate();
+        let content = columns.filter(|(_, (field, role))| {
+            matches!(role, Role::Content(_)) && is_text(field.data_type()) && *field.data_type() != DataType::Boolean
+        });
+        content.map(|(column_ix, _)| column_ix).collect()
+    }
 }
 
 /// The type of a list's items; none for other types.

@@ -232,6 +232,24 @@ impl Mixing {
 }
 
 impl MixingWork {
+    /// Components of which nothing is known are alike, so that which of them made an observation is a matter of names:
+    /// the likeliest of those that are blank takes the shares of all. Split among them, what a new component must learn
+    /// would be known to none.
+    /// Extends: \[BMM\] lets each have its share.
+    pub fn gather(&mut self, is_blank: impl Fn(usize) -> bool) {
+        let (mut best, mut total): (Option<usize>, f64) = (None, 0.0);
+        for z in (0..self.shares.len()).filter(|&z| is_blank(z)) {
+            total += self.shares[z];
+            if best.is_none_or(|best| self.shares[z] > self.shares[best]) {
+                best.into_iter().for_each(|best| self.shares[best] = 0.0);
+                best = Some(z);
+            } else {
+                self.shares[z] = 0.0;
+            }
+        }
+        best.into_iter().for_each(|best| self.shares[best] = total);
+    }
+
     /// p_z of the components attended to.
     pub fn shares(&self) -> &[f64] {
         &self.shares

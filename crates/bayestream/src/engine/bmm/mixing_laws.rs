@@ -131,3 +131,16 @@ fn impossible_observations_change_nothing() {
     mixing.learn(Rule::Matched, &vec![0.0; k], 1.0, &mut work);
     assert_eq!(mixing, before);
 }
+
+#[test]
+fn the_shares_of_the_blank_go_to_one_of_them() {
+    let mut work = MixingWork { shares: vec![0.4, 0.1, 0.25, 0.05, 0.2], ..MixingWork::default() };
+    work.gather(|z| z == 1 || z >= 3);
+    assert_eq!(work.shares(), [0.4, 0.0, 0.25, 0.0, 0.1 + 0.05 + 0.2]);
+    // Of equal ones the first; with none that is blank nothing happens.
+    let mut work = MixingWork { shares: vec![0.5, 0.25, 0.25], ..MixingWork::default() };
+    work.gather(|z| z > 0);
+    assert_eq!(work.shares(), [0.5, 0.5, 0.0]);
+    work.gather(|_| false);
+    assert_eq!(work.shares(), [0.5, 0.5, 0.0]);
+}

@@ -21,4 +21,5 @@ mod words;
 pub use mixing::{Mixing, MixingWork, Rule, ThetaMoments};
 pub use rows::{KnownVariance, MomentMatcher, Part, WishartPart};
 pub use settings::BmmSettings;
+pub(crate) use settings::MOST_COMMON;
 pub use words::{BatchSettings, LdaBmm, NaiveBayesBatch, NaiveBayesBmm, WordTopics};

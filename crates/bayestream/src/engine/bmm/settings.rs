@@ -4,6 +4,9 @@ use super::mixing::Rule;
 use crate::model::{Settings, Variant};
 use serde::{Deserialize, Serialize};
 
+/// Largest share of what a topic expects that may follow the stream: a word that was never seen must stay possible.
+pub(crate) const MOST_COMMON: f64 = 0.999;
+
 /// Settings of moment matching. Of documents it is all there is; kinds of rows take theirs from [`Settings`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BmmSettings {
@@ -21,6 +24,8 @@ pub struct BmmSettings {
     pub memory: Option<f64>,
     /// Documents: Dirichlet parameter of every word in a topic without words; `None`: the kind's own.
     pub beta0: Option<f64>,
+    /// Naive Bayes: how far a topic without words expects words as often as the whole stream has them.
+    pub common: f64,
     /// Documents: topics with a smaller share of the words are left out of snapshots.
     pub delta: f64,
 }
@@ -30,11 +35,12 @@ impl Default for BmmSettings {
         BmmSettings {
             variant: Variant::Default,
             lambda0: 5.0,
-            gamma: 10.0,
+            gamma: 1.0,
             draws: 1000,
             max_components: 300,
             memory: None,
             beta0: None,
+            common: 0.9,
             delta: 1e-3,
         }
     }
@@ -78,6 +84,7 @@ impl BmmSettings {
             && (1..=10_000).contains(&self.max_components)
             && self.memory.is_none_or(|m| m >= 10.0 && m.is_finite())
             && self.beta0.is_none_or(positive)
+            && (0.0..=MOST_COMMON).contains(&self.common)
             && (0.0..1.0).contains(&self.delta);
         if sound { Ok(()) } else { Err("its settings are out of range".into()) }
     }

@@ -4,11 +4,13 @@ mod em;
 mod kmeans;
 mod ring;
 mod scores;
+mod twins;
 
 pub use em::{EmOptions, Gather, Part, Pull, Sums, accumulate, em};
 pub use kmeans::{Clusters, k_means};
 pub use ring::Ring;
 pub use scores::ScoreTrack;
+pub use twins::twins;
 
 use super::Learner;
 use crate::data::Batch;

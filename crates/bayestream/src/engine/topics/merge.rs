@@ -3,7 +3,7 @@
 use super::master::Master;
 use super::{MmHdp, TopicSettings};
 use crate::engine::DocumentLearner;
-use crate::engine::parts::ScoreTrack;
+use crate::engine::parts::{ScoreTrack, twins};
 use crate::num;
 use crate::structure::{ComponentId, Event, EventLog, Happening, TopicHistory};
 use std::collections::BTreeMap;
@@ -44,8 +44,9 @@ impl MmHdp {
             self.master = Some(theirs.clone());
             return history;
         };
-        let (twins, row) = (twins(&ours, theirs, self.settings.merge_above), self.n_seen);
         let n_words = ours.n_rows().max(theirs.n_rows());
+        let twins = twins(&roots(&ours, n_words), &roots(theirs, n_words), self.settings.merge_above);
+        let row = self.n_seen;
         ours.grow(n_words);
         ours.frequency.iter_mut().zip(&theirs.frequency).for_each(|(n, more)| *n += more);
         let slots = ours.k + theirs.k + 1;
@@ -101,32 +102,10 @@ impl MmHdp {
     }
 }
 
-/// For each of their topics the topic of ours that it is one with, each of ours at most once: closest pairs first.
-fn twins(ours: &Master, theirs: &Master, above: f64) -> Vec<Option<usize>> {
-    let n_words = ours.n_rows().max(theirs.n_rows());
-    let roots = |master: &Master| -> Vec<Vec<f32>> {
-        let root = |z| master.distribution(z, n_words).iter().map(|p| p.sqrt()).collect();
-        (0..master.k).map(root).collect()
-    };
-    let (a, b) = (roots(ours), roots(theirs));
-    let mut pairs: Vec<(f32, usize, usize)> = Vec::new();
-    for (i, x) in a.iter().enumerate() {
-        for (j, y) in b.iter().enumerate() {
-            let overlap = num::dot_f32(x, y);
-            if f64::from(overlap) > above {
-                pairs.push((overlap, i, j));
-            }
-        }
-    }
-    pairs.sort_by(|x, y| y.0.total_cmp(&x.0).then((x.1, x.2).cmp(&(y.1, y.2))));
-    let (mut taken, mut twins) = (vec![false; a.len()], vec![None; b.len()]);
-    for (_, i, j) in pairs {
-        if !taken[i] && twins[j].is_none() {
-            taken[i] = true;
-            twins[j] = Some(i);
-        }
-    }
-    twins
+/// Square roots of the probabilities of all words, topic by topic.
+fn roots(master: &Master, n_words: usize) -> Vec<Vec<f32>> {
+    let root = |z| master.distribution(z, n_words).iter().map(|p| p.sqrt()).collect();
+    (0..master.k).map(root).collect()
 }
 
 impl Master {

@@ -2,10 +2,25 @@
 
 use super::{Body, DocumentModel};
 use crate::data::DocumentBuffer;
+use crate::engine::bmm::{LdaBmm, NaiveBayesBmm};
 use crate::engine::topics::MmHdp;
-use crate::model::MergeError;
 use crate::model::merge::in_canonical_order;
+use crate::model::{MergeError, Variant};
 use crate::text::TextPipeline;
+
+/// The learners of one kind, each with the new numbers of its words.
+fn learners<'a, T>(
+    models: &[&'a DocumentModel],
+    numbers: &'a [Vec<Option<u32>>],
+    pick: impl Fn(&'a Body) -> Option<&'a T>,
+) -> Vec<(&'a T, &'a [Option<u32>])> {
+    let each = models.iter().zip(numbers);
+    each.filter_map(|(model, numbers)| Some((pick(&model.body)?, numbers.as_slice()))).collect()
+}
+
+fn unsupported(reason: String) -> Result<DocumentModel, MergeError> {
+    Err(MergeError::Unsupported { reason })
+}
 
 impl DocumentModel {
     /// Combines models of disjoint parts of one stream. The order in which they are given does not matter, to the bit.
@@ -28,23 +43,35 @@ impl DocumentModel {
         let n_words = pipeline.vocabulary().len();
         let body = match &ordered[0].body {
             Body::TopicsMmHdp(_) => {
-                let parts: Vec<MmHdp> = ordered
-                    .iter()
-                    .zip(&numbers)
-                    .filter_map(|(model, numbers)| match &model.body {
-                        Body::TopicsMmHdp(learner) => Some(learner.renumbered(numbers, n_words)),
-                        _ => None,
-                    })
-                    .collect();
+                let parts = learners(&ordered, &numbers, |body| match body {
+                    Body::TopicsMmHdp(learner) => Some(learner.as_ref()),
+                    _ => None,
+                });
+                let parts: Vec<MmHdp> = parts.iter().map(|(part, numbers)| part.renumbered(numbers, n_words)).collect();
                 Body::TopicsMmHdp(Box::new(MmHdp::merged(parts.iter(), config.shard)))
             }
-            Body::NaiveBayesBmm(_) | Body::LdaBmm(_) | Body::NaiveBayesEm(_) | Body::NaiveBayesVbDp(_) => {
-                return Err(MergeError::Unsupported {
-                    reason: format!(
-                        "{} is for comparison and cannot be merged; fit topics/mm-hdp instead",
-                        config.kind
-                    ),
+            Body::NaiveBayesBmm(_) | Body::LdaBmm(_) if config.settings.moments.variant == Variant::Paper => {
+                return unsupported("the paper's algorithm has no merging; leave variant=paper out".into());
+            }
+            Body::NaiveBayesBmm(_) => {
+                let parts = learners(&ordered, &numbers, |body| match body {
+                    Body::NaiveBayesBmm(learner) => Some(learner.as_ref()),
+                    _ => None,
                 });
+                Body::NaiveBayesBmm(Box::new(NaiveBayesBmm::merged(&parts, n_words, config.shard)))
+            }
+            Body::LdaBmm(_) => {
+                let parts = learners(&ordered, &numbers, |body| match body {
+                    Body::LdaBmm(learner) => Some(learner.as_ref()),
+                    _ => None,
+                });
+                Body::LdaBmm(Box::new(LdaBmm::merged(&parts, n_words, config.shard)))
+            }
+            Body::NaiveBayesEm(_) | Body::NaiveBayesVbDp(_) => {
+                return unsupported(format!(
+                    "{} is for comparison and cannot be merged; fit naive-bayes/bmm instead",
+                    config.kind
+                ));
             }
         };
         Ok(DocumentModel { config, pipeline, body, buffer: DocumentBuffer::new() })

@@ -136,6 +136,9 @@ impl DocumentModel {
 
     /// Learns from documents. All or nothing: after an error the model is as it was.
     pub fn update(&mut self, documents: &[RawDocument]) -> Result<DocumentStep, TextError> {
+        if documents.is_empty() {
+            return Ok(DocumentStep::default());
+        }
         let encoded = self.pipeline.encode(documents, &mut self.buffer)?;
         let n_words = self.pipeline.vocabulary().len();
         let learner = self.body.learner_mut();

@@ -1,7 +1,7 @@
 //! All that can be set of a model of documents: its topics, and its way from text to words.
 
 use super::DocumentKind;
-use crate::engine::bmm::{BatchSettings, BmmSettings};
+use crate::engine::bmm::{BatchSettings, BmmSettings, MOST_COMMON};
 use crate::engine::topics::TopicSettings;
 use crate::model::parse::{positive, put, put_option, put_word, word};
 use crate::model::settings::VARIANTS;
@@ -31,7 +31,7 @@ fn batch(kind: DocumentKind) -> bool {
 }
 
 /// The settings beside those of text, which every kind of documents has ([`TextSetting::all`]).
-pub const DOCUMENT_SETTINGS: [SettingInfo<DocumentSettings, DocumentKind>; 24] = [
+pub const DOCUMENT_SETTINGS: [SettingInfo<DocumentSettings, DocumentKind>; 25] = [
     SettingInfo {
         name: "max-topics",
         takes: "a number from 1 to 10000",
@@ -171,10 +171,18 @@ pub const DOCUMENT_SETTINGS: [SettingInfo<DocumentSettings, DocumentKind>; 24] =
     SettingInfo {
         name: "beta0",
         takes: "a number larger than 0, or auto",
-        help: "Dirichlet parameter of every word in a topic without words (auto: the kind's own)",
+        help: "Dirichlet parameter of every word in a topic without words (auto: naive-bayes/bmm as many words as eight documents have, by the first documents, over all words; lda/bmm 0.006)",
         of: DocumentKind::is_moment_matching,
         get: |s| s.moments.beta0.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.moments.beta0, t, "auto", positive),
+    },
+    SettingInfo {
+        name: "common",
+        takes: "a share from 0 to 0.999",
+        help: "how far a topic without words expects words as often as the whole stream has them",
+        of: |k| k == DocumentKind::NaiveBayesBmm,
+        get: |s| s.moments.common.to_string(),
+        set: |s, t| put(&mut s.moments.common, t, |v| (0.0..=MOST_COMMON).contains(v)),
     },
     SettingInfo {
         name: "memory",

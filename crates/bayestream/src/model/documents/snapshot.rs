@@ -2,11 +2,13 @@
 
 use crate::engine::DocumentLearner;
 use crate::structure::{EventLog, LogScore, Topic, TopicHistory};
-use crate::text::Vocabulary;
+use crate::text::{Language, Vocabulary};
 
 /// How much a word's own probability counts beside how much more likely the topic makes it, when words are chosen to
 /// describe a topic (Sievert and Shirley 2014 found 0.6 by asking people).
 const RELEVANCE: f64 = 0.6;
+/// Words of a topic by which its language is told.
+const LIKELIEST: usize = 10;
 
 /// Topics of decreasing weight, and the words that describe them.
 #[derive(Clone, Debug)]
@@ -99,6 +101,34 @@ impl TopicSnapshot {
             relevance,
         };
         found.into_iter().map(word).collect()
+    }
+
+    /// The language whose stop words most of the likeliest words of the topics are, each topic by its weight; none where
+    /// topics are made of other words.
+    pub fn stop_language(&self) -> Option<Language> {
+        let likeliest: Vec<(f64, Vec<&str>)> =
+            self.topics.iter().map(|topic| (topic.weight, self.likeliest(topic))).collect();
+        let share = |language: Language| -> f64 {
+            let list = language.stop_words().unwrap_or_default();
+            let of_topic = |(weight, words): &(f64, Vec<&str>)| {
+                let n_stop = words.iter().filter(|word| list.contains(word)).count();
+                weight * n_stop as f64 / words.len().max(1) as f64
+            };
+            likeliest.iter().map(of_topic).sum()
+        };
+        let best = Language::all().map(|language| (share(language), language)).max_by(|a, b| a.0.total_cmp(&b.0));
+        best.filter(|(share, _)| *share > 0.5).map(|(_, language)| language)
+    }
+
+    /// The words that a topic has most often.
+    fn likeliest(&self, topic: &Topic) -> Vec<&str> {
+        let likelier = |a: &usize, b: &usize| topic.words[*b].total_cmp(&topic.words[*a]).then(a.cmp(b));
+        let mut order: Vec<usize> = (0..topic.words.len()).collect();
+        if order.len() > LIKELIEST {
+            order.select_nth_unstable_by(LIKELIEST - 1, likelier);
+            order.truncate(LIKELIEST);
+        }
+        order.into_iter().map(|number| self.words[number].as_str()).collect()
     }
 
     /// The share of a topic among the words of each stretch of the stream.

@@ -1,7 +1,7 @@
 //! The stream's side: first rows, scores, snapshots, files.
 
 use super::part::Part;
-use super::slots::{Slot, Slots, floored};
+use super::slots::{LEAST_KNOWN, Slot, Slots, floored};
 use crate::data::{Batch, Frame, Scaling};
 use crate::engine::parts::{Ring, ScoreTrack};
 use crate::engine::{Learner, StepReport};
@@ -12,9 +12,6 @@ use serde::{Deserialize, Serialize};
 
 /// Rows kept for those who judge rows.
 const RECENT: usize = 1000;
-
-/// Rows that a component of a snapshot must know.
-const LEAST_KNOWN: f64 = 0.1;
 
 /// The learner of `gaussian1d/bmm` and `gmm/bmm`.
 #[derive(Clone, Debug, Serialize, Deserialize)]

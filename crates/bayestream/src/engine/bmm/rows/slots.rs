@@ -18,6 +18,8 @@ const REFRESH: f64 = 0.02;
 const BORN: f64 = 1.0;
 /// Components with less than this many rows are spare ones.
 const LEAST: f64 = 0.5;
+/// Rows that a component must know to differ from one that knows nothing.
+pub(super) const LEAST_KNOWN: f64 = 0.1;
 /// Rows between two steps of forgetting, as a share of the memory.
 const FADE_STEP: f64 = 0.01;
 
@@ -135,6 +137,10 @@ impl<P: Part> Slots<P> {
         b.clear();
         b.extend(log_b.iter().map(|log_b| (log_b - top).min(700.0).exp()));
         let log_density = self.mixing.weigh(b, mixing).ln() + top;
+        if rule == Rule::Soft {
+            let (slots, prior) = (&self.slots, &self.prior);
+            mixing.gather(|z| slots[z].part.known_rows(prior) < LEAST_KNOWN);
+        }
         self.mixing.learn(rule, b, weight, mixing);
         for (slot, share) in self.slots.iter_mut().zip(mixing.shares()) {
             slot.mass += weight * share;

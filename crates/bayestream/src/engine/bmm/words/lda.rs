@@ -8,6 +8,7 @@
 //! not fall below its first value, from where it could not rise again. Words come in random order: a document is counts.
 
 use super::ledger::Ledger;
+use super::merge::{self, Shard};
 use super::naive_bayes::{push_shares, restored, tokens};
 use super::topics::WordTopics;
 use crate::data::Documents;
@@ -80,6 +81,19 @@ impl LdaBmm {
     /// λ, the expected number of topics; it is not a count of those that were seen.
     pub fn lambda(&self) -> f64 {
         self.mixing.lambda()
+    }
+
+    /// One learner of all documents that the parts have seen; there is at least one, and their order is canonical. With
+    /// each part come the numbers that its words have among all `n_words`.
+    pub fn merged(parts: &[(&LdaBmm, &[Option<u32>])], n_words: usize, shard: u32) -> LdaBmm {
+        let first = parts[0].0;
+        let shards: Vec<Shard<'_>> = parts
+            .iter()
+            .map(|(part, numbers)| Shard::renumbered((&part.mixing, &part.topics, &part.ledger), numbers, n_words))
+            .collect();
+        let (mixing, topics, ledger) = merge::merged(&shards, &first.settings, shard, false);
+        let (settings, work) = (first.settings.clone(), Work::default());
+        LdaBmm { settings, seed: first.seed, shard, mixing, topics, ledger, work }
     }
 
     /// α_d: the Dirichlet parameters of the topics in the document learnt last.

@@ -4,6 +4,7 @@ use super::topics::WordTopics;
 use crate::engine::parts::ScoreTrack;
 use crate::structure::{ComponentId, Event, EventLog, Happening, Topic, TopicHistory};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Words in a topic that is worth a name in the log of events.
 const BORN: f64 = 20.0;
@@ -16,6 +17,7 @@ const SAME: f64 = 0.9;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Ledger {
     shard: u32,
+    next_serial: u32,
     lines: Vec<Line>,
     pub n_seen: u64,
     pub history: TopicHistory,
@@ -39,9 +41,79 @@ impl Ledger {
     /// Opens lines until there are so many.
     pub fn reach(&mut self, n_topics: usize) {
         while self.lines.len() < n_topics {
-            let id = ComponentId { shard: self.shard, serial: self.lines.len() as u32 };
+            let id = self.new_id();
             self.lines.push(Line { id, words: 0.0, born: false });
         }
+    }
+
+    fn new_id(&mut self) -> ComponentId {
+        let id = ComponentId { shard: self.shard, serial: self.next_serial };
+        self.next_serial = self.next_serial.wrapping_add(1);
+        id
+    }
+
+    /// The ledgers of shards put together, their topics left out: [`Ledger::take`] has them.
+    pub fn joined<'a>(parts: impl Iterator<Item = &'a Ledger> + Clone, shard: u32) -> Ledger {
+        Ledger {
+            shard,
+            next_serial: parts.clone().map(|part| part.next_serial).max().unwrap_or(0),
+            lines: Vec::new(),
+            n_seen: parts.clone().map(|part| part.n_seen).sum(),
+            history: TopicHistory::default(),
+            events: EventLog::joined(parts.clone().map(|part| &part.events)),
+            scores: ScoreTrack::joined(parts.map(|part| &part.scores)),
+        }
+    }
+
+    /// Takes in a shard's topics, each as its twin here or as a further one; gives back the shard's history under the
+    /// names they have here.
+    pub fn take(&mut self, part: &Ledger, topics: &[usize], twins: &[Option<usize>]) -> TopicHistory {
+        let mut names = BTreeMap::new();
+        for (&z, twin) in topics.iter().zip(twins) {
+            let theirs = &part.lines[z];
+            let id = match twin {
+                Some(twin) => {
+                    let ours = &mut self.lines[*twin];
+                    ours.words += theirs.words;
+                    ours.born |= theirs.born;
+                    let into = ours.id;
+                    if into != theirs.id && theirs.born {
+                        let what = Happening::Merged { into };
+                        self.events.push(Event { row: self.n_seen, component: theirs.id, what });
+                    }
+                    into
+                }
+                None => {
+                    let taken = self.lines.iter().any(|line| line.id == theirs.id);
+                    let id = if taken { self.new_id() } else { theirs.id };
+                    self.lines.push(Line { id, ..theirs.clone() });
+                    id
+                }
+            };
+            names.insert(theirs.id, id);
+        }
+        let mut history = part.history.clone();
+        history.retain(|id| names.contains_key(&id));
+        history.rename(|id| names.get(&id).copied().unwrap_or(id));
+        history
+    }
+
+    /// Puts the topics in another order and lets go of those that are not in it; the course of the stream is what the
+    /// shards had side by side.
+    pub fn reorder(&mut self, order: &[usize], histories: &[TopicHistory]) {
+        let lives: Vec<bool> = (0..self.lines.len()).map(|z| order.contains(&z)).collect();
+        for (line, _) in self.lines.iter().zip(&lives).filter(|(line, lives)| line.born && !**lives) {
+            self.events.push(Event { row: self.n_seen, component: line.id, what: Happening::Died });
+        }
+        self.lines = order.iter().map(|&z| self.lines[z].clone()).collect();
+        self.history = TopicHistory::joined(histories.iter());
+        let lines = &self.lines;
+        self.history.retain(|id| lines.iter().any(|line| line.id == id));
+    }
+
+    /// Words that a topic explained.
+    pub fn n_words(&self, topic: usize) -> f64 {
+        self.lines.get(topic).map_or(0.0, |line| line.words)
     }
 
     /// Books the words that each topic explained in the document seen last.
@@ -65,6 +137,11 @@ impl Ledger {
                 self.events.push(Event { row: self.n_seen, component: line.id, what: Happening::Died });
             }
         }
+    }
+
+    /// True of a topic with words of its own; it need not exist.
+    pub fn is_born(&self, topic: usize) -> bool {
+        self.lines.get(topic).is_some_and(|line| line.born)
     }
 
     /// Topics with words of their own.

@@ -4,7 +4,9 @@ mod batch;
 mod corpus;
 mod lda;
 mod ledger;
+mod merge;
 mod naive_bayes;
+mod prior;
 mod topics;
 
 pub use batch::{BatchSettings, NaiveBayesBatch};

@@ -3,12 +3,18 @@
 //! The model: T − 1 ~ Poisson(λ − 1), θ ~ Dirichlet(ν), φ_z ~ Dirichlet(β_z), z ~ θ, words ~ φ_z.
 //! The loop, per document: Pólya predictive b_z of all its words under every topic, shares p_z by the exact sum over T,
 //! and moment matching of every topic with a share that matters.
+//!
+//! Deviates: a topic without words expects words as often as the stream has them, and is worth as many words as some
+//! documents have, where \[BMM\] has 1/√V for every word; topics that nothing is known of share no document among them;
+//! λ does not fall below its first value. See `papers/bmm.md`.
 
 use super::ledger::Ledger;
+use super::merge::{self, Shard};
 use super::topics::{PolyaWork, WordTopics};
 use crate::data::Documents;
 use crate::engine::bmm::{BmmSettings, Mixing, MixingWork, Rule};
 use crate::engine::{DocumentLearner, StepReport};
+use crate::model::Variant;
 use crate::num;
 use crate::structure::{DocumentScores, EventLog, LogScore, Topic, TopicHistory};
 use serde::{Deserialize, Serialize};
@@ -17,8 +23,12 @@ use serde::{Deserialize, Serialize};
 const LEFT: f64 = 1e-4;
 /// Shares below this do not move a topic.
 const NEGLIGIBLE: f64 = 1e-6;
-/// β₀ unless given.
-const BETA0: f64 = 0.02;
+/// Documents whose words a topic without words is worth in the end, unless β₀ is given.
+const PRIOR_DOCUMENTS: f64 = 8.0;
+/// Documents seen per further document that it is worth, from one on.
+const RISE: f64 = 20.0;
+/// Documents by which their length is judged.
+const FIRST: u64 = 100;
 
 /// The learner of `naive-bayes/bmm`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -29,8 +39,39 @@ pub struct NaiveBayesBmm {
     mixing: Mixing,
     topics: WordTopics,
     ledger: Ledger,
+    lengths: Lengths,
     #[serde(skip)]
     work: Work,
+}
+
+/// How long documents are, by the first of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Lengths {
+    n_documents: u64,
+    n_words: f64,
+}
+
+impl Lengths {
+    fn tell(&mut self, n_words: f64) {
+        if self.n_documents < FIRST {
+            self.n_documents += 1;
+            self.n_words += n_words;
+        }
+    }
+
+    fn mean(&self) -> f64 {
+        self.n_words / self.n_documents.max(1) as f64
+    }
+
+    fn is_sound(&self) -> bool {
+        self.n_words.is_finite() && self.n_words >= self.n_documents as f64
+    }
+}
+
+/// Documents whose words a topic without words is worth, when so many were seen: worth more than these have together, the
+/// first topic would take in all that come.
+fn prior_documents(n_seen: u64) -> f64 {
+    (1.0 + n_seen as f64 / RISE).min(PRIOR_DOCUMENTS)
 }
 
 #[derive(Clone, Debug, Default)]
@@ -58,10 +99,20 @@ impl Work {
 impl NaiveBayesBmm {
     /// A learner that has seen nothing.
     pub fn new(settings: &BmmSettings, seed: u64, shard: u32) -> NaiveBayesBmm {
+        // λ has no way below its first value, so that this must be one it could come to.
+        let lambda = settings.lambda0.min(settings.max_components as f64);
+        let mixing = Mixing::new(lambda, settings.gamma);
+        // Until the first document says more.
+        let beta0 = settings.beta0.unwrap_or(1.0);
+        let (mixing, topics) = match settings.variant {
+            Variant::Default => (mixing.with_floor(), WordTopics::with_common(beta0, settings.common)),
+            Variant::Paper => (mixing, WordTopics::new(beta0)),
+        };
         NaiveBayesBmm {
-            mixing: Mixing::new(settings.lambda0, settings.gamma),
-            topics: WordTopics::new(settings.beta0.unwrap_or(BETA0)),
+            mixing,
+            topics,
             ledger: Ledger::new(shard),
+            lengths: Lengths::default(),
             settings: settings.clone(),
             seed,
             shard,
@@ -72,6 +123,23 @@ impl NaiveBayesBmm {
     /// λ, the expected number of topics; it is not a count of those that were seen.
     pub fn lambda(&self) -> f64 {
         self.mixing.lambda()
+    }
+
+    /// One learner of all documents that the parts have seen; there is at least one, and their order is canonical. With
+    /// each part come the numbers that its words have among all `n_words`.
+    pub fn merged(parts: &[(&NaiveBayesBmm, &[Option<u32>])], n_words: usize, shard: u32) -> NaiveBayesBmm {
+        let first = parts[0].0;
+        let shards: Vec<Shard<'_>> = parts
+            .iter()
+            .map(|(part, numbers)| Shard::renumbered((&part.mixing, &part.topics, &part.ledger), numbers, n_words))
+            .collect();
+        let (mixing, topics, ledger) = merge::merged(&shards, &first.settings, shard, true);
+        let lengths = Lengths {
+            n_documents: parts.iter().map(|(part, _)| part.lengths.n_documents).sum(),
+            n_words: parts.iter().map(|(part, _)| part.lengths.n_words).sum(),
+        };
+        let (settings, work) = (first.settings.clone(), Work::default());
+        NaiveBayesBmm { settings, seed: first.seed, shard, mixing, topics, ledger, lengths, work }
     }
 
     /// Log-probability of each document by E φ and E θ alone, the words of a document independent of each other: what
@@ -102,7 +170,21 @@ impl NaiveBayesBmm {
         out
     }
 
+    /// β₀ of topics to come, when `n` words follow.
+    fn expect(&mut self, n: f64) {
+        self.lengths.tell(n);
+        if self.settings.beta0.is_none() {
+            let n_words = self.topics.n_words() as f64;
+            self.topics.set_beta0(match self.settings.variant {
+                Variant::Default => prior_documents(self.ledger.n_seen) * self.lengths.mean() / n_words,
+                Variant::Paper => 1.0 / n_words.sqrt(),
+            });
+        }
+    }
+
     fn learn(&mut self, words: &[u32], counts: &[u32]) -> f64 {
+        let n: f64 = counts.iter().map(|c| f64::from(*c)).sum();
+        self.expect(n);
         let Self { settings, mixing, topics, ledger, work, .. } = self;
         let (rule, most) = (settings.rule(), settings.max_components);
         let k = match rule {
@@ -114,8 +196,11 @@ impl NaiveBayesBmm {
         };
         topics.log_predictive(words, counts, &mut work.polya, &mut work.log_b);
         let log_density = work.weigh(mixing, k);
+        if rule == Rule::Soft {
+            work.mixing.gather(|z| !ledger.is_born(z));
+        }
         mixing.learn(rule, &work.b, 1.0, &mut work.mixing);
-        let n: f64 = counts.iter().map(|c| f64::from(*c)).sum();
+        topics.count(words, counts);
         work.words.clear();
         for (z, &share) in work.mixing.shares().iter().enumerate() {
             work.words.push(n * share);
@@ -134,6 +219,7 @@ impl NaiveBayesBmm {
                 mixing.forget(settings.gamma, keep);
             }
             ledger.forget(keep);
+            topics.forget_common(keep);
             (0..topics.len()).for_each(|z| topics.forget(z, keep));
         }
         log_density
@@ -200,6 +286,9 @@ impl DocumentLearner for NaiveBayesBmm {
     }
 
     fn restore(&mut self, n_words: usize) -> Result<(), String> {
+        if !self.lengths.is_sound() {
+            return Err("its lengths of documents are inconsistent".into());
+        }
         restored(&self.settings, &self.mixing, &self.topics, &self.ledger, n_words)
     }
 }

@@ -4,6 +4,7 @@
 //! that occurred, costs as much as there are different words in the document. Words lie one after the other, the topics
 //! of a word side by side.
 
+use super::prior::WordPrior;
 use crate::num::{ln_gamma, ln_slice};
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,7 @@ const LEAST_FACTOR: f64 = 1e-20;
 /// The Dirichlet parameters β of every word in every topic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WordTopics {
-    beta0: f64,
+    prior: WordPrior,
     n_words: usize,
     /// Places per word: at least the number of topics.
     stride: usize,
@@ -35,7 +36,7 @@ impl WordTopics {
     /// No topic yet; a new one has β₀ for every word.
     pub fn new(beta0: f64) -> WordTopics {
         WordTopics {
-            beta0,
+            prior: WordPrior::new(beta0, 0.0),
             n_words: 0,
             stride: 0,
             raw: Vec::new(),
@@ -44,6 +45,11 @@ impl WordTopics {
             sum: Vec::new(),
             squares: Vec::new(),
         }
+    }
+
+    /// The same, but of a new topic's parameters the share `common` is as frequent as the words counted so far.
+    pub fn with_common(beta0: f64, common: f64) -> WordTopics {
+        WordTopics { prior: WordPrior::new(beta0, common), ..WordTopics::new(beta0) }
     }
 
     /// Topics with these counts, word by word and the `n_topics` of a word side by side, each word β₀ above its count.
@@ -81,7 +87,17 @@ impl WordTopics {
 
     /// β₀.
     pub fn beta0(&self) -> f64 {
-        self.beta0
+        self.prior.beta0
+    }
+
+    /// Topics that are made from now on have this β₀.
+    pub fn set_beta0(&mut self, beta0: f64) {
+        self.prior.beta0 = beta0;
+    }
+
+    /// Takes a document into the frequencies of words that new topics expect.
+    pub fn count(&mut self, words: &[u32], counts: &[u32]) {
+        self.prior.count(words, counts);
     }
 
     /// S of a topic: how many words it stands for, the prior's included.
@@ -114,12 +130,17 @@ impl WordTopics {
         if z == self.stride {
             self.widen();
         }
-        self.raw.iter_mut().skip(z).step_by(self.stride).for_each(|raw| *raw = self.beta0);
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for word in 0..self.n_words {
+            let beta = self.prior.beta(word as u32, self.n_words);
+            self.raw[word * self.stride + z] = beta;
+            sum += beta;
+            squares += beta * beta;
+        }
         self.scale.push(1.0);
-        self.unseen.push(self.beta0);
-        let n = self.n_words as f64;
-        self.sum.push(n * self.beta0);
-        self.squares.push(n * self.beta0 * self.beta0);
+        self.unseen.push(self.prior.unseen(self.n_words));
+        self.sum.push(sum);
+        self.squares.push(squares);
     }
 
     fn widen(&mut self) {
@@ -168,13 +189,13 @@ impl WordTopics {
         work.product.resize(k + 1, 1.0);
         let mut n_factors = 0;
         for (&word, &count) in words.iter().zip(counts) {
-            let row = self.row(word);
+            let (row, new) = (self.row(word), self.prior.beta(word, self.n_words));
             for repeat in 0..count {
                 let more = f64::from(repeat);
                 for z in 0..k {
                     work.product[z] *= (self.scale[z] * row[z] + more).max(LEAST_FACTOR);
                 }
-                work.product[k] *= self.beta0 + more;
+                work.product[k] *= new + more;
                 n_factors += 1;
                 if n_factors == FACTORS {
                     take_logs(work, out);
@@ -186,7 +207,7 @@ impl WordTopics {
         for z in 0..k {
             out[z] += ln_gamma(self.sum[z]) - ln_gamma(self.sum[z] + n);
         }
-        let prior = (self.n_words.max(1)) as f64 * self.beta0;
+        let prior = self.prior.sum(self.n_words);
         out[k] += ln_gamma(prior) - ln_gamma(prior + n);
     }
 
@@ -200,7 +221,7 @@ impl WordTopics {
             for z in 0..k {
                 out[z] += count * (self.scale[z] * row[z] / self.sum[z]).ln();
             }
-            out[k] -= count * (self.n_words.max(1) as f64).ln();
+            out[k] += count * (self.prior.beta(word, self.n_words) / self.prior.sum(self.n_words)).ln();
         }
     }
 
@@ -262,7 +283,7 @@ impl WordTopics {
 
     /// Forgets: `keep` of what the topic is sure of stays, but it is never less sure than without words.
     pub fn forget(&mut self, topic: usize, keep: f64) {
-        let least = self.n_words as f64 * self.beta0 / self.sum[topic];
+        let least = self.prior.sum(self.n_words) / self.sum[topic];
         let keep = keep.max(least).min(1.0);
         self.scale[topic] *= keep;
         self.sum[topic] *= keep;
@@ -270,11 +291,17 @@ impl WordTopics {
         self.rescale(topic);
     }
 
+    /// Forgets: `keep` of the frequencies that new topics expect stays.
+    pub fn forget_common(&mut self, keep: f64) {
+        self.prior.forget(keep);
+    }
+
     /// The number stands for another word from now on: every topic expects of it what it expects of a new one.
     pub fn forget_word(&mut self, word: u32) {
         if word as usize >= self.n_words {
             return;
         }
+        self.prior.forget_word(word);
         for z in 0..self.len() {
             let at = word as usize * self.stride + z;
             let (old, new) = (self.scale[z] * self.raw[at], self.scale[z] * self.unseen[z]);
@@ -282,6 +309,71 @@ impl WordTopics {
             self.sum[z] += new - old;
             self.squares[z] = (self.squares[z] + new * new - old * old).max(new * new);
         }
+    }
+
+    /// The same prior and words, and no topic.
+    pub(super) fn without_topics(&self) -> WordTopics {
+        WordTopics { prior: self.prior.clone(), n_words: self.n_words, ..WordTopics::new(self.prior.beta0) }
+    }
+
+    /// A copy whose word i has the number `numbers[i]` among `n_words`; words without a number are let go.
+    pub(super) fn renumbered(&self, numbers: &[Option<u32>], n_words: usize) -> WordTopics {
+        let mut copy = self.clone();
+        copy.prior = self.prior.renumbered(numbers, n_words);
+        copy.n_words = n_words;
+        copy.raw = vec![0.0; n_words * self.stride];
+        copy.raw.chunks_exact_mut(self.stride.max(1)).for_each(|row| row[..self.len()].copy_from_slice(&self.unseen));
+        for (row, number) in self.raw.chunks_exact(self.stride.max(1)).zip(numbers) {
+            if let Some(number) = number {
+                copy.raw[*number as usize * self.stride..][..self.stride].copy_from_slice(row);
+            }
+        }
+        (0..copy.len()).for_each(|z| copy.sum_up(z));
+        copy
+    }
+
+    /// Adds what another has counted to the frequencies that new topics expect.
+    pub(super) fn add_counts(&mut self, other: &WordTopics) {
+        self.prior.add(&other.prior);
+    }
+
+    /// Adds another's topic to one of ours, of the same words: means by their precisions, of which the prior's is
+    /// counted once.
+    pub(super) fn add_to(&mut self, topic: usize, other: &WordTopics, theirs: usize) {
+        let (s, t) = (self.sum[topic], other.sum[theirs]);
+        let prior = self.prior.sum(self.n_words).min(s).min(t);
+        let factor = (s + t - prior) / (s + t);
+        for word in 0..self.n_words {
+            let beta = self.beta(topic, word as u32) + other.beta(theirs, word as u32);
+            self.raw[word * self.stride + topic] = factor * beta;
+        }
+        let unseen = self.scale[topic] * self.unseen[topic] + other.scale[theirs] * other.unseen[theirs];
+        self.unseen[topic] = factor * unseen;
+        self.scale[topic] = 1.0;
+        self.sum_up(topic);
+    }
+
+    /// Takes another's topic, of the same words, as a further one.
+    pub(super) fn append(&mut self, other: &WordTopics, theirs: usize) {
+        self.push_topic();
+        let topic = self.len() - 1;
+        for word in 0..self.n_words {
+            self.raw[word * self.stride + topic] = other.beta(theirs, word as u32);
+        }
+        self.unseen[topic] = other.scale[theirs] * other.unseen[theirs];
+        self.sum_up(topic);
+    }
+
+    /// Puts the topics in another order and lets go of those that are not in it.
+    pub(super) fn reorder(&mut self, order: &[usize]) {
+        let old = std::mem::replace(self, self.without_topics());
+        order.iter().for_each(|&z| self.append(&old, z));
+    }
+
+    fn sum_up(&mut self, topic: usize) {
+        let betas = (0..self.n_words as u32).map(|word| self.beta(topic, word));
+        let (sum, squares) = betas.fold((0.0, 0.0), |(sum, squares), beta| (sum + beta, squares + beta * beta));
+        (self.sum[topic], self.squares[topic]) = (sum, squares);
     }
 
     /// E φ of all words in one topic.
@@ -297,7 +389,7 @@ impl WordTopics {
         self.stride >= k
             && self.n_words.checked_mul(self.stride) == Some(self.raw.len())
             && [&self.unseen, &self.sum, &self.squares].iter().all(|v| v.len() == k)
-            && positive(&self.beta0)
+            && self.prior.is_sound(self.n_words)
             && (k == 0 || self.n_words > 0)
             && self.scale.iter().chain(&self.unseen).chain(&self.sum).chain(&self.squares).all(positive)
             && self.raw.chunks(self.stride.max(1)).all(|row| row[..k].iter().all(positive))
