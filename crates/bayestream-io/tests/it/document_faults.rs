@@ -140,8 +140,18 @@ fn a_line_of_a_hundred_megabytes_among_others() {
         let asked = options(format);
         let error = read_from(open(&asked)).unwrap_err();
         assert_eq!(error.code(), "input/line-too-long", "{format:?}");
-        let skipped = read_from(open(&DocumentOptions { on_error: OnError::Skip, ..asked.clone() })).unwrap();
-        assert_eq!((skipped.all.documents, skipped.n_skipped), (vec![text("first"), text("last")], 1), "{format:?}");
+        let skipped = read_from(open(&DocumentOptions { on_error: OnError::Skip, ..asked.clone() }));
+        // In CSV it may be a quote left open, which has swallowed rows: it is never skipped.
+        if format == Format::Csv {
+            assert_eq!(skipped.unwrap_err().code(), "input/line-too-long");
+        } else {
+            let skipped = skipped.unwrap();
+            assert_eq!(
+                (skipped.all.documents, skipped.n_skipped),
+                (vec![text("first"), text("last")], 1),
+                "{format:?}"
+            );
+        }
         let longer = DocumentOptions { longest_line: SIZE + 100, ..asked };
         let all = read_from(open(&longer)).unwrap().all.documents;
         let lengths: Vec<usize> =
