@@ -88,3 +88,32 @@ fn same_words(lists: &[Vec<Vec<f32>>]) -> f64 {
     }
     f64::from(n_same as u32) / f64::from(n_topics as u32)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn buffer(documents: &[u32]) -> DocumentBuffer {
+        let mut buffer = DocumentBuffer::new();
+        documents.iter().for_each(|word| buffer.push_tokens([*word]));
+        buffer
+    }
+
+    #[test]
+    fn a_common_beginning_loses_no_document_and_doubles_none() {
+        let joined = with_first(&buffer(&[4, 4, 1, 2, 4]), 3, &buffer(&[2, 4, 4, 1, 4]));
+        let words: Vec<u32> = joined.documents().iter().map(|(words, _)| words[0]).collect();
+        assert_eq!(words, [4, 4, 1, 2, 4]);
+    }
+
+    #[test]
+    fn topics_are_the_same_by_half_of_their_likeliest_words() {
+        let list = |from: usize| {
+            let among = from..from + LIKELIEST;
+            vec![(0..60).map(|word| if among.contains(&word) { 0.05 } else { 0.0 }).collect::<Vec<f32>>()]
+        };
+        assert_eq!(same_words(&[list(0), list(10)]), 1.0);
+        assert_eq!(same_words(&[list(0), list(11)]), 0.0);
+        assert_eq!(same_words(&[list(0), list(10), list(40)]), 2.0 / 6.0);
+    }
+}
