@@ -7,11 +7,15 @@
 //! bench_topics learn BAGS_DIR ORDER TOPICS.npy ALPHA.npy [K]       one pass; with at most K topics
 //! bench_topics score BAGS_DIR (TOPICS.npy ALPHA.npy)...            what topics are worth, one answer for each pair, and how
 //!                                                                  many of the live ones have a twin in another pair
+//! bench_topics orders DATA_DIR N_FIRST [NAME=VALUE]...             three orders under other settings, and how many topics
+//!                                                                  they share; the first N_FIRST documents are the same
 //! ```
 //!
 //! A row of a bag is document, word, count; a row of `TOPICS.npy` is a topic, with a probability for each word; `ALPHA.npy` is
 //! one row, a weight for each topic in a document of which nothing is known. Costs are seconds of processor time of this
 //! process; reading and writing files is not counted.
+
+mod orders;
 
 use bayestream::data::{DocumentBuffer, Documents};
 use bayestream::engine::DocumentLearner;
@@ -43,6 +47,7 @@ fn main() -> Answer<()> {
             learn(Path::new(bags), order.parse()?, Path::new(topics), Path::new(alpha), most)?
         }
         ["score", bags, ref answers @ ..] => score(Path::new(bags), answers.as_chunks::<2>().0)?,
+        ["orders", data, n_first, ref settings @ ..] => orders::orders(Path::new(data), n_first.parse()?, settings)?,
         _ => return Err("unknown arguments; the head of this example's source lists its commands".into()),
     };
     Ok(writeln!(std::io::stdout(), "{printed}")?)
