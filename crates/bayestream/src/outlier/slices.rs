@@ -65,7 +65,7 @@ impl Range {
 }
 
 fn per_line(n_columns: usize) -> usize {
-    ((n_columns as f64).sqrt().round() as usize).max(1)
+    n_columns.isqrt().max(1)
 }
 
 fn lines(n_columns: usize) -> Vec<(u32, f64)> {
