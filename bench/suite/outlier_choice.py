@@ -215,9 +215,9 @@ def steps(search: Search, path: list[Choice]) -> str:
         for choice in (*path, USED)
     ]
     note = (
-        "The last row is what `watch` uses. Gains that differ by 0.002 cannot be told apart with this many shuffles, and among such choices "
-        "this one has better planted clusters and loses less to missing cells. With shares 1 1 6 7 6 both had been wanting in "
-        "[outliers](outliers.md) by less than 0.001, which was known when it was taken."
+        "The last row is what `watch` uses. It gains a little less than the end of the search, has better planted clusters, and loses less to "
+        "missing cells. With shares 1 1 6 7 6 these two had been wanting in [outliers](outliers.md) by less than 0.001, which was known when "
+        "it was taken."
     )
     return f"## The search\n\n{note}\n\n" + report.table(head, rows)
 
