@@ -16,7 +16,7 @@ use bayestream::structure::{Event, Reason, Snapshot};
 use bayestream_io::{Cell, CellKind, OutColumn, TableWriter, write_atomic};
 use plant::{N_ROWS, NEW_REGIME_AT, OLD_REGIME_ENDS_AT, OUTLIER_SHARE, Plant};
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Rows scored, then learnt, together.
@@ -58,13 +58,18 @@ impl Alarms {
     }
 }
 
-/// Runs the demonstration and writes its files into a folder.
-pub fn run(folder: &str, seed: u64) -> Result<(), Failure> {
-    let path = Path::new(folder);
-    fs::create_dir_all(path).map_err(|error| {
+/// Makes the folder of a demonstration and names the files in it.
+fn files_in(folder: &str) -> Result<impl Fn(&str) -> String, Failure> {
+    let path = PathBuf::from(folder);
+    fs::create_dir_all(&path).map_err(|error| {
         Failure::Failed(format!("{folder}: the folder cannot be made: {error}; choose another with --out"))
     })?;
-    let file = |name: &str| path.join(name).display().to_string();
+    Ok(move |name: &str| path.join(name).display().to_string())
+}
+
+/// Runs the demonstration and writes its files into a folder.
+pub fn run(folder: &str, seed: u64) -> Result<(), Failure> {
+    let file = files_in(folder)?;
     let plant = Plant::new(seed);
     write_stream(&file("stream.csv"), &plant)?;
     write_labels(&file("labels.csv"), &plant)?;

@@ -11,8 +11,6 @@ use bayestream::structure::Topic;
 use bayestream::text::RawDocument;
 use bayestream_io::{Cell, CellKind, OutColumn, TableWriter, write_atomic};
 use bayestream_plot::{Chart, MarkStyle, Page, grid};
-use std::fs;
-use std::path::Path;
 use std::time::Instant;
 
 /// Messages, and the one from which on there is something new to talk about.
@@ -117,11 +115,7 @@ fn below(rng: &mut Rng, n: usize) -> usize {
 
 /// Runs the demonstration and writes its files into a folder.
 pub fn run(folder: &str, seed: u64) -> Result<(), Failure> {
-    let path = Path::new(folder);
-    fs::create_dir_all(path).map_err(|error| {
-        Failure::Failed(format!("{folder}: the folder cannot be made: {error}; choose another with --out"))
-    })?;
-    let file = |name: &str| path.join(name).display().to_string();
+    let file = super::files_in(folder)?;
     let messages = Messages::new(seed);
     write_messages(&file("messages.ndjson"), &messages)?;
     let mut model = DocumentModel::new(DocumentConfig { seed, ..DocumentConfig::new(DocumentKind::TopicsMmHdp) })?;

@@ -111,12 +111,12 @@ impl Slices {
         }
     }
 
-    /// Mean over the lines of −log of the row's place's share. Missing cells are as in `filled`, which is nearer to the
-    /// middle than the cells would be: such a place counts as no less rare than the line's places are on average. The
-    /// places are added to `places`, for [`Slices::learn`].
-    pub fn score(&self, row: &[f64], filled: &[f64], places: &mut Vec<u8>) -> f64 {
+    /// Mean over the lines of −log of the row's place's share. The missing cells of a row that has some are as in
+    /// `filled`, which is nearer to the middle than the cells would be: such a place counts as no less rare than the line's
+    /// places are on average. The places are added to `places`, for [`Slices::learn`].
+    pub fn score(&self, row: &[f64], filled: Option<&[f64]>, places: &mut Vec<u8>) -> f64 {
         let lines = self.terms.chunks_exact(per_line(self.n_columns)).zip(&self.ranges);
-        let sum = if row.iter().any(|v| v.is_nan()) {
+        let sum = if let Some(filled) = filled {
             let places_of = self.counts.chunks_exact(PLACES).zip(&self.totals);
             let mut sum = 0.0;
             for (((terms, range), (counts, total)), rarity) in lines.zip(places_of).zip(&self.rarity) {
@@ -250,12 +250,12 @@ mod tests {
         slices.begin(&rows[..750], &[0, 1, 2]);
         let mut places = Vec::new();
         rows[750..].chunks(3).for_each(|row| {
-            slices.score(row, row, &mut places);
+            slices.score(row, None, &mut places);
         });
         slices.learn(&places, &vec![1.0; 2750]);
         let score = |row: &[f64]| {
             let filled: Vec<f64> = row.iter().map(|v| if v.is_nan() { 0.0 } else { *v }).collect();
-            slices.score(row, &filled, &mut Vec::new())
+            slices.score(row, row.iter().any(|v| v.is_nan()).then_some(&filled[..]), &mut Vec::new())
         };
         let usual: Vec<f64> = rows.chunks(3).map(score).collect();
         let far = score(&[9.0, -9.0, 9.0]);

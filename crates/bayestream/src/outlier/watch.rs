@@ -157,6 +157,11 @@ struct Scores {
     plain: f64,
 }
 
+/// A surprise of which little counts beyond `most`.
+fn heard(surprise: f64, most: f64) -> f64 {
+    surprise.min(most) + BEYOND * (surprise - most).max(0.0)
+}
+
 impl Watch {
     /// A watch that has seen nothing.
     pub fn new(n_columns: usize, settings: &Settings) -> Watch {
@@ -252,10 +257,11 @@ impl Watch {
                 let (plain, whole) = (&work.plain, &mut work.whole);
                 self.gaussian.distances(&mut work.block, usual, &work.shares, &mut work.distances, |i, s, filled| {
                     let observed = &plain[i * d..(i + 1) * d];
-                    if observed.iter().any(|v| v.is_nan()) {
+                    let has_holes = observed.iter().any(|v| v.is_nan());
+                    if has_holes {
                         self.columns.untransform(filled, whole);
                     }
-                    let slice = self.slices.score(observed, whole, places);
+                    let slice = self.slices.score(observed, has_holes.then_some(&whole[..]), places);
                     scores.push(Some(self.combine([-established[i], s[0], s[1], s[2], slice])));
                 });
             } else {
@@ -329,8 +335,7 @@ impl Watch {
     /// What the views say together.
     fn combine(&self, views: [f64; N_VIEWS]) -> Scores {
         let surprises: [f64; N_VIEWS] = std::array::from_fn(|v| -self.views[v].log_p_value(views[v]));
-        let heard = |v: usize| surprises[v].min(ENOUGH) + BEYOND * (surprises[v] - ENOUGH).max(0.0);
-        let mean: f64 = (0..N_VIEWS).map(|v| SHARES[v] * heard(v)).sum();
+        let mean: f64 = (0..N_VIEWS).map(|v| SHARES[v] * heard(surprises[v], ENOUGH)).sum();
         // Rows that all views find rare are told apart in nats again: the tail is fitted to them.
         let mean = if mean > ENOUGH { ENOUGH + (mean - ENOUGH) / BEYOND } else { mean };
         let (mut loudest, mut second) = (0.0_f64, 0.0_f64);
@@ -339,8 +344,7 @@ impl Watch {
         }
         let together = mean.max(second - TWO_AGREE);
         let plain = COLUMN_BY_COLUMN.iter().map(|v| surprises[*v]).sum::<f64>() / COLUMN_BY_COLUMN.len() as f64;
-        let density = surprises[DENSITY].min(LOUDEST) + BEYOND * (surprises[DENSITY] - LOUDEST).max(0.0);
-        let alarming = density.max(-self.together.log_p_value(together));
+        let alarming = heard(surprises[DENSITY], LOUDEST).max(-self.together.log_p_value(together));
         Scores { views, surprises, together, alarming, plain }
     }
 
