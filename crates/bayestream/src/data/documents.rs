@@ -1,15 +1,18 @@
-//! Documents on their way into a model: how often each word occurs in each of them.
+//! Documents on their way into a model: how often each word occurs in each of them, and their labels.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A batch of documents as word counts, checked: a document is a run of words in increasing order, each with how often
-/// it occurs. An empty document is a document.
+/// it occurs. An empty document is a document. Labels are numbers too; a document without one is unlabelled.
 #[derive(Clone, Copy, Debug)]
 pub struct Documents<'a> {
     starts: &'a [usize],
     words: &'a [u32],
     counts: &'a [u32],
+    /// Where the labels of each document begin; it may end early, when the rest have none.
+    label_starts: &'a [usize],
+    labels: &'a [u32],
 }
 
 impl<'a> Documents<'a> {
@@ -20,7 +23,7 @@ impl<'a> Documents<'a> {
         if !whole || starts.windows(2).any(|pair| pair[0] > pair[1]) {
             return Err(DocumentsError { document: 0, fault: DocumentsFault::Ragged });
         }
-        let batch = Documents { starts, words, counts };
+        let batch = Documents { starts, words, counts, label_starts: &[], labels: &[] };
         for document in 0..batch.len() {
             let (words, counts) = batch.get(document);
             if let Some(pair) = words.windows(2).find(|pair| pair[0] >= pair[1]) {
@@ -49,6 +52,14 @@ impl<'a> Documents<'a> {
         (&self.words[span.clone()], &self.counts[span])
     }
 
+    /// The labels of a document, in increasing order; none for an unlabelled one.
+    pub fn labels(&self, document: usize) -> &'a [u32] {
+        match self.label_starts.get(document..=document + 1) {
+            Some(&[from, to]) => &self.labels[from..to],
+            _ => &[],
+        }
+    }
+
     /// The documents, one after the other.
     pub fn iter(&self) -> impl Iterator<Item = (&'a [u32], &'a [u32])> + use<'a> {
         let batch = *self;
@@ -72,13 +83,23 @@ pub struct DocumentBuffer {
     starts: Vec<usize>,
     words: Vec<u32>,
     counts: Vec<u32>,
+    /// Empty before the first label.
+    label_starts: Vec<usize>,
+    labels: Vec<u32>,
     #[serde(skip)]
     tokens: Vec<u32>,
 }
 
 impl Default for DocumentBuffer {
     fn default() -> Self {
-        DocumentBuffer { starts: vec![0], words: Vec::new(), counts: Vec::new(), tokens: Vec::new() }
+        DocumentBuffer {
+            starts: vec![0],
+            words: Vec::new(),
+            counts: Vec::new(),
+            label_starts: Vec::new(),
+            labels: Vec::new(),
+            tokens: Vec::new(),
+        }
     }
 }
 
@@ -93,6 +114,46 @@ impl DocumentBuffer {
         self.starts.truncate(1);
         self.words.clear();
         self.counts.clear();
+        self.label_starts.clear();
+        self.labels.clear();
+    }
+
+    /// How many documents.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// True without any document.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Gives labels, in any order, to a document that has none yet and none after it has.
+    pub fn label(&mut self, document: usize, labels: impl IntoIterator<Item = u32>) {
+        let from = self.labels.len();
+        self.labels.extend(labels);
+        self.labels[from..].sort_unstable();
+        let mut kept = from;
+        for at in from..self.labels.len() {
+            if at == from || self.labels[at] != self.labels[kept - 1] {
+                self.labels[kept] = self.labels[at];
+                kept += 1;
+            }
+        }
+        self.labels.truncate(kept);
+        if kept > from {
+            self.label_starts.resize(document + 1, from);
+            self.label_starts.push(kept);
+        }
+    }
+
+    /// Adds a document with its labels as another batch has it.
+    pub fn push_from(&mut self, documents: &Documents<'_>, document: usize) {
+        let (words, counts) = documents.get(document);
+        self.words.extend_from_slice(words);
+        self.counts.extend_from_slice(counts);
+        self.starts.push(self.words.len());
+        self.label(self.len() - 1, documents.labels(document).iter().copied());
     }
 
     /// Adds a document by its words in any order, repeats included.
@@ -121,14 +182,40 @@ impl DocumentBuffer {
         self.starts.push(self.words.len());
     }
 
+    /// The same documents with other numbers for their words; a word without a number is let go.
+    pub fn renumbered(&self, number: impl Fn(u32) -> Option<u32>) -> DocumentBuffer {
+        let mut renumbered = DocumentBuffer::new();
+        let documents = self.documents();
+        for (document, (words, counts)) in documents.iter().enumerate() {
+            let pair = |(word, count): (&u32, &u32)| Some((number(*word)?, *count));
+            renumbered.push_counts(words.iter().zip(counts).filter_map(pair).collect());
+            renumbered.label(document, documents.labels(document).iter().copied());
+        }
+        renumbered
+    }
+
     /// What is wrong with documents that were read from a file.
     pub fn check(&self) -> Result<(), DocumentsError> {
-        Documents::new(&self.starts, &self.words, &self.counts).map(|_| ())
+        Documents::new(&self.starts, &self.words, &self.counts)?;
+        let starts = &self.label_starts;
+        let whole = starts.first().is_none_or(|first| *first == 0) && starts.last().unwrap_or(&0) == &self.labels.len();
+        let ragged = DocumentsError { document: 0, fault: DocumentsFault::Ragged };
+        if !whole || starts.len() > self.starts.len() || starts.windows(2).any(|pair| pair[0] > pair[1]) {
+            return Err(ragged);
+        }
+        let in_order = |document: usize| self.documents().labels(document).windows(2).all(|pair| pair[0] < pair[1]);
+        if (0..self.len()).all(in_order) { Ok(()) } else { Err(ragged) }
     }
 
     /// The documents gathered so far.
     pub fn documents(&self) -> Documents<'_> {
-        Documents { starts: &self.starts, words: &self.words, counts: &self.counts }
+        Documents {
+            starts: &self.starts,
+            words: &self.words,
+            counts: &self.counts,
+            label_starts: &self.label_starts,
+            labels: &self.labels,
+        }
     }
 }
 
@@ -190,6 +277,26 @@ mod tests {
         assert_eq!(counts.documents().get(0), tokens.documents().get(0));
         assert_eq!((tokens.documents().len(), tokens.documents().n_tokens()), (2, 4));
         assert_eq!(tokens.documents().get(1), (&[][..], &[][..]));
+    }
+
+    #[test]
+    fn labels_stay_with_their_documents() {
+        let mut buffer = DocumentBuffer::new();
+        (0..4).for_each(|word| buffer.push_tokens([word]));
+        buffer.label(1, [9, 2, 9]);
+        buffer.label(2, []);
+        let mut copy = DocumentBuffer::new();
+        (0..4).for_each(|document| copy.push_from(&buffer.documents(), document));
+        for same in [&buffer, &copy] {
+            let labels: Vec<&[u32]> = (0..4).map(|document| same.documents().labels(document)).collect();
+            assert_eq!(labels, [&[][..], &[2, 9], &[], &[]]);
+            same.check().unwrap();
+        }
+        buffer.label(3, [5]);
+        assert_eq!((buffer.documents().labels(2), buffer.documents().labels(3)), (&[][..], &[5][..]));
+        buffer.check().unwrap();
+        buffer.label_starts.push(0);
+        assert!(buffer.check().is_err());
     }
 
     #[test]

@@ -4,9 +4,11 @@
 
 mod documents;
 mod frame;
+mod labels;
 
 pub use documents::{DocumentBuffer, Documents, DocumentsError, DocumentsFault};
 pub use frame::{Frame, Scaling};
+pub use labels::LabelNames;
 
 use std::fmt;
 

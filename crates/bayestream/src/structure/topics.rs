@@ -32,6 +32,11 @@ pub struct DocumentScores {
     pub log_likelihood: Vec<f64>,
     /// Words of each document, repeats included.
     pub n_tokens: Vec<u64>,
+    /// How far each document lies on the side of each label, by the labels' numbers, document by document; empty without
+    /// labels. Comparable between the labels of one model.
+    pub margins: Vec<f32>,
+    /// Labels that margins are for.
+    pub n_labels: usize,
 }
 
 impl DocumentScores {
@@ -39,6 +44,11 @@ impl DocumentScores {
     pub fn shares_of(&self, document: usize) -> &[f32] {
         let k = self.topics.len();
         &self.shares[document * k..(document + 1) * k]
+    }
+
+    /// The margins of a document, in the order of the labels; empty without labels.
+    pub fn margins_of(&self, document: usize) -> &[f32] {
+        &self.margins[document * self.n_labels..(document + 1) * self.n_labels]
     }
 
     /// Log-probability per word; none for a document without words.

@@ -51,6 +51,22 @@ pub enum TextError {
         /// Words in the list.
         n_words: usize,
     },
+    /// Labels were given for another number of documents than there are.
+    UnevenLabels {
+        /// Documents of the batch.
+        n_documents: usize,
+        /// How many of them labels were given for.
+        n_labels: usize,
+    },
+    /// A document has a label beyond the number of labels that there may be.
+    TooManyLabels {
+        /// Document within the batch, from zero.
+        document: usize,
+        /// The label.
+        label: String,
+        /// Labels that there may be.
+        most: usize,
+    },
     /// Vocabularies that cannot be merged.
     Differ {
         /// What must agree.
@@ -72,6 +88,8 @@ impl TextError {
             TextError::BadValue { .. } => "bad-value",
             TextError::UnevenCounts { .. } => "uneven-counts",
             TextError::UnknownTerm { .. } => "unknown-term",
+            TextError::UnevenLabels { .. } => "uneven-labels",
+            TextError::TooManyLabels { .. } => "too-many-labels",
             TextError::Differ { .. } => "vocabularies-differ",
             TextError::Damaged { .. } => "damaged-vocabulary",
         }
@@ -80,7 +98,9 @@ impl TextError {
     /// The document at fault, from zero within the batch, when it is one.
     pub fn document(&self) -> Option<usize> {
         match self {
-            TextError::UnevenCounts { document, .. } | TextError::UnknownTerm { document, .. } => Some(*document),
+            TextError::UnevenCounts { document, .. }
+            | TextError::UnknownTerm { document, .. }
+            | TextError::TooManyLabels { document, .. } => Some(*document),
             _ => None,
         }
     }
@@ -113,6 +133,17 @@ impl fmt::Display for TextError {
                 f,
                 "document {document} of the batch has term {term}, but the vocabulary has {n_words} words, numbered \
                  from 0: give the vocabulary that belongs to these documents"
+            ),
+            TextError::UnevenLabels { n_documents, n_labels } => {
+                write!(
+                    f,
+                    "the batch has {n_documents} documents and labels for {n_labels}: give one list for each document"
+                )
+            }
+            TextError::TooManyLabels { document, label, most } => write!(
+                f,
+                "document {document} of the batch has the label `{label}`, but there are {most} other labels already: give \
+                 the column that has the labels, or allow more with --set max-labels"
             ),
             TextError::Differ { what } => write!(f, "vocabularies with different {what} cannot be merged"),
             TextError::Damaged { reason } => write!(f, "the saved vocabulary is damaged: {reason}"),

@@ -173,12 +173,7 @@ impl DocumentLearner for MmHdp {
             words.iter().for_each(|word| master.forget(&self.settings, *word));
             return;
         }
-        let mut kept = DocumentBuffer::new();
-        for (held, counts) in self.held.documents().iter() {
-            let pairs = held.iter().copied().zip(counts.iter().copied());
-            kept.push_counts(pairs.filter(|(word, _)| !words.contains(word)).collect());
-        }
-        self.held = kept;
+        self.held = self.held.renumbered(|word| (!words.contains(&word)).then_some(word));
     }
 
     fn topics(&self) -> Vec<Topic> {

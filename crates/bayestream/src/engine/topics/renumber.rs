@@ -1,18 +1,13 @@
 //! The same topics under other numbers of their words: vocabularies of shards are numbered each in its own way.
 
 use super::MmHdp;
-use crate::data::DocumentBuffer;
 use std::sync::OnceLock;
 
 impl MmHdp {
     /// A copy whose word i has the number `numbers[i]` among `n_words`; words without a number are let go.
     pub fn renumbered(&self, numbers: &[Option<u32>], n_words: usize) -> MmHdp {
         let mut copy = MmHdp { view: OnceLock::new(), ..self.clone() };
-        copy.held = DocumentBuffer::new();
-        for (words, counts) in self.held.documents().iter() {
-            let pair = |(word, count): (&u32, &u32)| Some((numbers.get(*word as usize).copied().flatten()?, *count));
-            copy.held.push_counts(words.iter().zip(counts).filter_map(pair).collect());
-        }
+        copy.held = self.held.renumbered(|word| numbers.get(word as usize).copied().flatten());
         if let (Some(ours), Some(theirs)) = (&mut copy.master, &self.master) {
             ours.rows = theirs.unseen.repeat(n_words);
             ours.frequency = vec![0.0; n_words];

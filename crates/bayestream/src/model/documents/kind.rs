@@ -71,6 +71,18 @@ impl DocumentKind {
         self.info().name
     }
 
+    /// True for kinds that learn from labels too.
+    pub fn takes_labels(self) -> bool {
+        let without = [
+            DocumentKind::TopicsMmHdp,
+            DocumentKind::NaiveBayesBmm,
+            DocumentKind::LdaBmm,
+            DocumentKind::NaiveBayesEm,
+            DocumentKind::NaiveBayesVbDp,
+        ];
+        !without.contains(&self)
+    }
+
     /// True for online Bayesian moment matching.
     pub fn is_moment_matching(self) -> bool {
         matches!(self, DocumentKind::NaiveBayesBmm | DocumentKind::LdaBmm)

@@ -1,7 +1,7 @@
 //! Models of disjoint parts of one stream of documents, combined.
 
 use super::{Body, DocumentModel};
-use crate::data::DocumentBuffer;
+use crate::data::{DocumentBuffer, LabelNames};
 use crate::engine::bmm::{LdaBmm, NaiveBayesBmm};
 use crate::engine::topics::MmHdp;
 use crate::model::merge::in_canonical_order;
@@ -74,7 +74,7 @@ impl DocumentModel {
                 ));
             }
         };
-        Ok(DocumentModel { config, pipeline, body, buffer: DocumentBuffer::new() })
+        Ok(DocumentModel { config, pipeline, labels: LabelNames::default(), body, buffer: DocumentBuffer::new() })
     }
 
     fn check_mergeable(&self, other: &DocumentModel) -> Result<(), MergeError> {

@@ -11,7 +11,7 @@ pub use settings::{DOCUMENT_SETTINGS, DocumentSettings};
 pub use snapshot::{TopWord, TopicSnapshot};
 
 use super::ConfigError;
-use crate::data::DocumentBuffer;
+use crate::data::{DocumentBuffer, LabelNames};
 use crate::engine::bmm::{LdaBmm, NaiveBayesBatch, NaiveBayesBmm};
 use crate::engine::topics::MmHdp;
 use crate::engine::{DocumentLearner, StepReport};
@@ -46,6 +46,7 @@ impl DocumentConfig {
 pub struct DocumentModel {
     config: DocumentConfig,
     pipeline: TextPipeline,
+    labels: LabelNames,
     body: Body,
     #[serde(skip)]
     buffer: DocumentBuffer,
@@ -121,7 +122,7 @@ impl DocumentModel {
                 Body::NaiveBayesVbDp(Box::new(NaiveBayesBatch::vb_dp(&settings.batch, seed, shard)))
             }
         };
-        Ok(DocumentModel { config, pipeline, body, buffer: DocumentBuffer::new() })
+        Ok(DocumentModel { config, pipeline, labels: LabelNames::default(), body, buffer: DocumentBuffer::new() })
     }
 
     /// The configuration.
@@ -134,12 +135,32 @@ impl DocumentModel {
         self.pipeline.vocabulary()
     }
 
-    /// Learns from documents. All or nothing: after an error the model is as it was.
+    /// The labels met so far; none for kinds without labels.
+    pub fn labels(&self) -> &LabelNames {
+        &self.labels
+    }
+
+    /// Learns from documents without labels. All or nothing: after an error the model is as it was.
     pub fn update(&mut self, documents: &[RawDocument]) -> Result<DocumentStep, TextError> {
+        self.update_labelled(documents, &[])
+    }
+
+    /// Learns from documents that each may have labels: one list for each document, or none at all. Blank labels are none,
+    /// and kinds without labels do not look at them. All or nothing: after an error the model is as it was.
+    pub fn update_labelled(
+        &mut self,
+        documents: &[RawDocument],
+        labels: &[Vec<String>],
+    ) -> Result<DocumentStep, TextError> {
         if documents.is_empty() {
             return Ok(DocumentStep::default());
         }
+        let known = self.labels_with(documents.len(), labels)?;
         let encoded = self.pipeline.encode(documents, &mut self.buffer)?;
+        if let Some((known, numbers)) = known {
+            self.labels = known;
+            numbers.into_iter().enumerate().for_each(|(document, numbers)| self.buffer.label(document, numbers));
+        }
         let n_words = self.pipeline.vocabulary().len();
         let learner = self.body.learner_mut();
         if !encoded.recycled.is_empty() {
@@ -147,6 +168,34 @@ impl DocumentModel {
         }
         let learnt = learner.update(&self.buffer.documents(), n_words);
         Ok(DocumentStep { learnt, encoded })
+    }
+
+    /// The labels known after these documents, and the labels of each document as numbers; none if there is nothing to
+    /// learn of labels.
+    #[allow(clippy::type_complexity)]
+    fn labels_with(
+        &self,
+        n_documents: usize,
+        labels: &[Vec<String>],
+    ) -> Result<Option<(LabelNames, Vec<Vec<u32>>)>, TextError> {
+        if labels.is_empty() || !self.config.kind.takes_labels() {
+            return Ok(None);
+        }
+        if labels.len() != n_documents {
+            return Err(TextError::UnevenLabels { n_documents, n_labels: labels.len() });
+        }
+        let mut known = self.labels.clone();
+        let most = self.config.settings.max_labels;
+        let mut numbers = Vec::with_capacity(n_documents);
+        for (document, of_document) in labels.iter().enumerate() {
+            let named = of_document.iter().map(|label| label.trim()).filter(|label| !label.is_empty());
+            numbers.push(named.clone().map(|label| known.number(label)).collect());
+            if known.len() > most {
+                let label = named.last().unwrap_or_default().to_string();
+                return Err(TextError::TooManyLabels { document, label, most });
+            }
+        }
+        Ok(Some((known, numbers)))
     }
 
     /// Ends a pass. Batch kinds fit here; without it they fit whenever topics are asked for.

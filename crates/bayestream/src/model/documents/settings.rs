@@ -20,6 +20,8 @@ pub struct DocumentSettings {
     pub moments: BmmSettings,
     /// The batch rivals of moment matching.
     pub batch: BatchSettings,
+    /// Labels that there may be.
+    pub max_labels: usize,
 }
 
 fn hdp(kind: DocumentKind) -> bool {
@@ -31,7 +33,7 @@ fn batch(kind: DocumentKind) -> bool {
 }
 
 /// The settings beside those of text, which every kind of documents has ([`TextSetting::all`]).
-pub const DOCUMENT_SETTINGS: [SettingInfo<DocumentSettings, DocumentKind>; 25] = [
+pub const DOCUMENT_SETTINGS: [SettingInfo<DocumentSettings, DocumentKind>; 26] = [
     SettingInfo {
         name: "max-topics",
         takes: "a number from 1 to 10000",
@@ -232,7 +234,18 @@ pub const DOCUMENT_SETTINGS: [SettingInfo<DocumentSettings, DocumentKind>; 25] =
         get: |s| s.topics.common.to_string(),
         set: |s, t| put(&mut s.topics.common, t, |v| (0.0..=1.0).contains(v)),
     },
+    SettingInfo {
+        name: "max-labels",
+        takes: "a number from 1 to 10000",
+        help: "different labels that there may be: what a document costs grows with it",
+        of: DocumentKind::takes_labels,
+        get: |s| s.max_labels.to_string(),
+        set: |s, t| put(&mut s.max_labels, t, |v| (1..=10_000).contains(v)),
+    },
 ];
+
+/// Labels that there may be, if nobody says so: more of them rather come from a wrong column.
+const MAX_LABELS: usize = 200;
 
 impl DocumentSettings {
     /// The defaults of a kind.
@@ -242,7 +255,13 @@ impl DocumentSettings {
             DocumentKind::NaiveBayesVbDp => BatchSettings::for_dirichlet_process(),
             _ => BatchSettings::default(),
         };
-        DocumentSettings { text: TextSettings::default(), topics: TopicSettings::default(), moments, batch }
+        DocumentSettings {
+            text: TextSettings::default(),
+            topics: TopicSettings::default(),
+            moments,
+            batch,
+            max_labels: MAX_LABELS,
+        }
     }
 
     /// Sets one setting by name.
