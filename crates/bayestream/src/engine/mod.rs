@@ -1,5 +1,6 @@
 //! How a batch changes the state. One folder or file per engine; moves that engines share live in `parts`.
 
+pub mod bayespa;
 pub mod bmm;
 pub mod dp;
 pub mod fab;
@@ -10,7 +11,9 @@ pub mod topics;
 pub mod vb;
 
 use crate::data::{Batch, Documents};
-use crate::structure::{Component, DocumentScores, Evaluation, EventLog, LogScore, Scorer, Topic, TopicHistory};
+use crate::structure::{
+    Component, DocumentScores, Evaluation, EventLog, LabelSummary, LogScore, Scorer, Topic, TopicHistory,
+};
 
 /// What an update did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -86,6 +89,24 @@ pub trait DocumentLearner {
     /// Scores documents under the master model without learning from them. Words that the model does not know are
     /// scored as any new word.
     fn score(&self, documents: &Documents<'_>) -> DocumentScores;
+
+    /// What topics say of labels, by the labels' numbers; none for learners without labels.
+    fn labels(&self) -> Vec<LabelSummary> {
+        Vec::new()
+    }
+
+    /// How much each word of a document, in its order, speaks for a label.
+    fn votes(&self, _document: (&[u32], &[u32]), _label: u32) -> Vec<f32> {
+        Vec::new()
+    }
+
+    /// True when a document may have several labels: all with a positive margin. Otherwise it has the one with the largest.
+    fn tells_several(&self) -> bool {
+        false
+    }
+
+    /// How many threads an update may use; the result does not depend on it.
+    fn set_threads(&mut self, _n_threads: usize) {}
 
     /// Documents seen.
     fn n_seen(&self) -> u64;

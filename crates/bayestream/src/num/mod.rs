@@ -16,6 +16,7 @@
 //! | `schedule` | step sizes |
 //! | `peak` | the machine's multiply-add rate, against which the benchmark holds the kernels |
 //! | `topic_rows` | words learnt by topics, shares of topics in a document, in `f32` |
+//! | `topic_sweep` | Gibbs sampling of the topics of a document's words, in `f32` |
 //! | `simd` | the choice of instruction set, and the only `unsafe` of the workspace |
 //!
 //! Matrices are row-major `&[f64]` slices of length `d * d`. A slice of the wrong length is a mistake
@@ -38,6 +39,7 @@ mod schedule;
 mod simd;
 mod special;
 mod topic_rows;
+mod topic_sweep;
 mod whitener;
 
 pub use cholesky::{NotPositive, cholesky, invert_lower, rank_one_update, solve_lower, solve_lower_transposed};
@@ -51,6 +53,7 @@ pub use scatter::weighted_moments;
 pub use schedule::Schedule;
 pub use special::{LN_2PI, chi_square_survival, digamma, ln_gamma, normal_quantile, trigamma};
 pub use topic_rows::{TOPIC_LANES, TopicRows, WordWeight, WordWork, dot_f32, fold_in, learn_words};
+pub use topic_sweep::{DocumentSweep, Pull, SWEEP_LANES, sweep_document};
 pub use whitener::{Whitener, log_density, mahalanobis};
 
 /// The same kernels without vector extensions, so that tests can compare the two paths on one machine.

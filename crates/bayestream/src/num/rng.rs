@@ -74,6 +74,12 @@ impl Rng {
         (self.word() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
+    /// Uniform on [0, 1), in single precision.
+    #[inline]
+    pub fn uniform_f32(&mut self) -> f32 {
+        (self.word() >> 40) as f32 * (1.0 / (1u32 << 24) as f32)
+    }
+
     /// Standard normal.
     #[inline]
     pub fn normal(&mut self) -> f64 {

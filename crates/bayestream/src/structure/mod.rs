@@ -3,6 +3,7 @@
 mod evaluate;
 mod evaluation;
 mod event;
+mod labels;
 mod reasons;
 mod scorer;
 mod snapshot;
@@ -11,6 +12,7 @@ mod topics;
 pub use evaluate::{HoleScratch, Posterior, RowBlock};
 pub use evaluation::{Evaluation, Member};
 pub use event::{ComponentId, EVENTS_KEPT, Event, EventLog, Happening};
+pub use labels::{LabelMoment, LabelSummary, LabelTopic};
 pub use reasons::Reason;
 pub use scorer::{RowScore, Scorer};
 pub use snapshot::{Component, LogScore, Snapshot};

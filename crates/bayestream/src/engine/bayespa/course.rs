@@ -1,0 +1,114 @@
+//! A space along the stream: mini-batch after mini-batch, with labels that appear, topics that are opened, and what is
+//! noted on the way.
+
+use super::lot::Lot;
+use super::reader::Reader;
+use super::settings::{MedSettings, Sharing};
+use super::space::Space;
+use super::step::Draws;
+use crate::structure::ComponentId;
+
+/// One document in so many is judged before it is learnt.
+pub(super) const JUDGED_EVERY: u64 = 8;
+/// Documents between two entries of the history.
+const TOLD_EVERY: u64 = 64;
+/// The first milestone, in documents; each is twice the one before.
+const FIRST_MILESTONE: u64 = 64;
+
+/// A mini-batch with what is known of the labels when it comes.
+pub(super) struct Leg<'a> {
+    pub lot: Lot<'a>,
+    /// Labels that it has and no mini-batch before had.
+    pub new_labels: Vec<u32>,
+    /// c of every label for documents that have it.
+    pub positive_costs: Vec<f64>,
+}
+
+/// What is noted of a space on its way through mini-batches.
+#[derive(Default)]
+pub(super) struct Notes {
+    pub n_repairs: u32,
+    /// Topics born: after how many documents, and which place.
+    pub born: Vec<(u64, usize)>,
+    /// Words that each topic got up to a number of documents, since the entry before.
+    pub told: Vec<(u64, Vec<f64>)>,
+    /// Documents judged before they were learnt: leg, document in it, margins by label, and log-probability and number of the
+    /// words foretold.
+    pub judged: Vec<Judged>,
+}
+
+pub(super) struct Judged {
+    pub leg: usize,
+    pub document: usize,
+    pub margins: Vec<(u32, f32)>,
+    pub log_probability: f64,
+    pub n_words: u64,
+}
+
+impl Space {
+    /// Learns the mini-batches one after the other.
+    pub fn travel(&mut self, settings: &MedSettings, legs: &[Leg<'_>], n_words: usize, draws: Draws) -> Notes {
+        let mut notes = Notes::default();
+        for (at, leg) in legs.iter().enumerate() {
+            let seen = leg.lot.first;
+            if settings.sharing == Sharing::Shared {
+                for label in &leg.new_labels {
+                    self.add_task(*label, settings);
+                    for _ in 0..settings.topics_per_label {
+                        self.add_topic(Some(*label), settings);
+                        notes.born.push((seen, self.k - 1));
+                    }
+                }
+            }
+            // Documents without labels need a topic too, and an open number of topics one more than are in use.
+            let last_is_open = || self.totals[self.k - 1] == 0 && self.tags[self.k - 1].is_none();
+            if self.k == 0 || self.sticks.is_some() && !last_is_open() {
+                self.add_topic(None, settings);
+                notes.born.push((seen, self.k - 1));
+            }
+            self.grow_words(n_words);
+            if seen > 0 {
+                self.judge(settings, leg, at, &mut notes);
+            }
+            let costs: Vec<f64> = self.tasks.iter().map(|task| leg.positive_costs[task.label as usize]).collect();
+            notes.n_repairs += self.learn(settings, &leg.lot, &costs, draws).n_repairs;
+            let after = seen + leg.lot.len() as u64;
+            if after / TOLD_EVERY > seen / TOLD_EVERY {
+                self.told.resize(self.totals.len(), 0);
+                let scale = settings.count_scale();
+                let words = (0..self.k).map(|k| scale * (self.totals[k] - self.told[k]) as f64).collect();
+                self.told.clone_from(&self.totals);
+                notes.told.push((after, words));
+            }
+            let milestone = |n: u64| (n / FIRST_MILESTONE).checked_ilog2();
+            if milestone(after) > milestone(seen) {
+                self.tasks.iter_mut().for_each(|task| task.pass_milestone(after));
+            }
+        }
+        notes
+    }
+
+    fn judge(&self, settings: &MedSettings, leg: &Leg<'_>, at: usize, notes: &mut Notes) {
+        let lot = &leg.lot;
+        let chosen = (0..lot.len()).filter(|d| (lot.first + *d as u64).is_multiple_of(JUDGED_EVERY));
+        let mut reader: Option<Reader<'_>> = None;
+        for document in chosen {
+            let reader = reader.get_or_insert_with(|| Reader::new(self, settings));
+            let (words, counts) = lot.counts(document);
+            let (log_probability, n_words) = reader.foretell(words, counts);
+            let margins = match lot.labels(document).is_empty() {
+                true => Vec::new(),
+                false => {
+                    let read = reader.read(words, counts);
+                    self.tasks.iter().zip(&read.margins).map(|(task, margin)| (task.label, *margin)).collect()
+                }
+            };
+            notes.judged.push(Judged { leg: at, document, margins, log_probability, n_words });
+        }
+    }
+
+    /// The name of a topic for life.
+    pub fn id(&self, k: usize, shard: u32) -> ComponentId {
+        ComponentId { shard, serial: self.number << 16 | k as u32 }
+    }
+}

@@ -1,0 +1,1 @@
+//! Learners of disjoint shards of one stream, combined.

@@ -1,0 +1,280 @@
+//! The local step: topics of the words of documents that are independent given the state before the mini-batch.
+
+use super::augment::{draw_inverse_gaussian, expected_rho};
+use super::lot::Lot;
+use super::settings::MedSettings;
+use super::space::{Cache, Pulls, Space};
+use super::sticks::draw_tables;
+use crate::num::{self, DocumentSweep, Pull, Rng};
+use std::ops::Range;
+
+/// What a round over a mini-batch gives, document by document.
+#[derive(Default)]
+pub(super) struct Drawn {
+    /// The topic of each token, at the end of the round.
+    pub topics: Vec<u32>,
+    /// The topic of each token in each sweep that counts: sweep by sweep within a document.
+    pub kept: Vec<u32>,
+    /// Tokens of each topic in each sweep that counts.
+    pub counts: Vec<f32>,
+    /// 1/λ of each label in each sweep that counts; empty for averaging classifiers.
+    pub rho: Vec<f32>,
+    /// Tables of each topic, summed over the sweeps that count; empty when the number of topics is given.
+    pub tables: Vec<u32>,
+}
+
+/// What all documents of a round share.
+pub(super) struct Round<'a> {
+    pub settings: &'a MedSettings,
+    pub space: &'a Space,
+    pub cache: &'a Cache,
+    pub pulls: Option<&'a Pulls>,
+    pub lot: &'a Lot<'a>,
+    /// c of each label for documents that have it.
+    pub positive_costs: &'a [f64],
+    /// τ of each document and label, for averaging classifiers; empty in the first round.
+    pub tau: &'a [f64],
+    /// Mean weights of the topics, label by label, for averaging classifiers.
+    pub means: &'a [f32],
+    /// True in the first round, when topics begin at random.
+    pub begins: bool,
+    pub seed: u64,
+    /// Tells random streams of shards and of spaces apart.
+    pub shard: u64,
+    /// Tells rounds apart.
+    pub round: u64,
+}
+
+/// Memory of one thread.
+#[derive(Default)]
+struct Scratch {
+    rows: Vec<f32>,
+    counts: Vec<f32>,
+    shares: Vec<f32>,
+    linear: Vec<f32>,
+    quadratic: Vec<f32>,
+    product: Vec<f32>,
+    rho: Vec<f32>,
+    work: Vec<f32>,
+}
+
+impl Round<'_> {
+    /// Samples all documents on this many threads. Every document has a random stream of its own and writes to a place of its
+    /// own, so that the number of threads does not matter.
+    pub fn run(&self, drawn: &mut Drawn, n_threads: usize) {
+        let (n, stride, kept) = (self.lot.len(), self.space.stride, self.settings.n_kept());
+        let n_tokens = self.lot.tokens.len();
+        let n_rho = self.pulls.map_or(0, |_| self.space.tasks.len());
+        let n_tables = self.space.sticks.as_ref().map_or(0, |_| stride);
+        drawn.topics.resize(n_tokens, 0);
+        drawn.kept.resize(n_tokens * kept, 0);
+        drawn.counts.resize(n * kept * stride, 0.0);
+        drawn.rho.resize(n * kept * n_rho, 0.0);
+        drawn.tables.resize(n * n_tables, 0);
+        let mut rest = Part {
+            topics: &mut drawn.topics,
+            kept: &mut drawn.kept,
+            counts: &mut drawn.counts,
+            rho: &mut drawn.rho,
+            tables: &mut drawn.tables,
+        };
+        let per_thread = n.div_ceil(n_threads.max(1)).max(1);
+        std::thread::scope(|scope| {
+            let mut from = 0;
+            while from < n {
+                let range = from..(from + per_thread).min(n);
+                let tokens = self.lot.span(range.clone()).len();
+                let part;
+                (part, rest) = rest.split(tokens, kept, range.len(), kept * stride, kept * n_rho, n_tables);
+                from = range.end;
+                if from < n {
+                    scope.spawn(move || self.documents(range, part));
+                } else {
+                    self.documents(range, part);
+                }
+            }
+        });
+    }
+
+    fn documents(&self, range: Range<usize>, mut rest: Part<'_>) {
+        let (stride, kept) = (self.space.stride, self.settings.n_kept());
+        let n_rho = self.pulls.map_or(0, |_| self.space.tasks.len());
+        let n_tables = self.space.sticks.as_ref().map_or(0, |_| stride);
+        let mut scratch = Scratch::default();
+        for document in range {
+            let n_tokens = self.lot.n_tokens(document);
+            let one;
+            (one, rest) = rest.split(n_tokens, kept, 1, kept * stride, kept * n_rho, n_tables);
+            self.document(document, one, &mut scratch);
+        }
+    }
+
+    fn document(&self, document: usize, part: Part<'_>, scratch: &mut Scratch) {
+        let (stride, space, settings) = (self.space.stride, self.space, self.settings);
+        let tokens = &self.lot.tokens[self.lot.span(document..document + 1)];
+        let n = tokens.len();
+        let number = (self.lot.first + document as u64) << 8 | self.round.min(255);
+        let mut rng = num::stream(self.seed, self.shard, number);
+        part.counts.fill(0.0);
+        part.tables.fill(0);
+        if n == 0 {
+            part.rho.fill(0.0);
+            return;
+        }
+        if self.begins {
+            // The open topic, which comes last, has no words to begin with.
+            let k = space.k - usize::from(space.sticks.is_some() && space.k > 1);
+            part.topics.iter_mut().for_each(|topic| *topic = rng.below(k) as u32);
+        }
+        scratch.rows.clear();
+        space.gather(self.cache, self.lot.words(document), &mut scratch.rows);
+        scratch.counts.clear();
+        scratch.counts.resize(stride, 0.0);
+        part.topics.iter().for_each(|topic| scratch.counts[*topic as usize] += 1.0);
+        let is_labelled = !self.lot.labels(document).is_empty();
+        if !self.tau.is_empty() && is_labelled {
+            self.tilt(document, n, scratch);
+        }
+        scratch.rho.resize(space.tasks.len(), 0.0);
+        for sweep in 0..settings.sweeps {
+            let pull = match self.pulls.filter(|_| is_labelled) {
+                None => None,
+                Some(pulls) => {
+                    if sweep == 0 {
+                        self.weigh(pulls, document, n, &mut rng, scratch);
+                    }
+                    self.pull(pulls, document, n, scratch);
+                    Some(Pull { linear: &scratch.linear, quadratic: &scratch.quadratic, product: &mut scratch.product })
+                }
+            };
+            let view = DocumentSweep {
+                rows: &scratch.rows,
+                tokens,
+                topics: part.topics,
+                counts: &mut scratch.counts,
+                prior: &self.cache.prior,
+                pull,
+            };
+            num::sweep_document(view, &mut rng, &mut scratch.work);
+            if let Some(pulls) = self.pulls.filter(|_| is_labelled) {
+                self.weigh(pulls, document, n, &mut rng, scratch);
+            }
+            if let Some(j) = sweep.checked_sub(settings.burn_in) {
+                part.kept[j * n..(j + 1) * n].copy_from_slice(part.topics);
+                part.counts[j * stride..(j + 1) * stride].copy_from_slice(&scratch.counts);
+                if !part.rho.is_empty() {
+                    let q = scratch.rho.len();
+                    part.rho[j * q..(j + 1) * q].copy_from_slice(&scratch.rho);
+                }
+                for (k, tables) in part.tables.iter_mut().enumerate() {
+                    *tables += draw_tables(scratch.counts[k] as u32, f64::from(self.cache.prior[k]), &mut rng);
+                }
+            }
+        }
+    }
+
+    /// The factor of averaging classifiers, which no count changes, goes into the rows: exp(Σ τ y μ_k / n). [BayesPA] (28),
+    /// with the sum over labels of the document alone.
+    fn tilt(&self, document: usize, n: usize, scratch: &mut Scratch) {
+        let stride = self.space.stride;
+        let n_tasks = self.space.tasks.len();
+        scratch.linear.clear();
+        scratch.linear.resize(stride, 0.0);
+        for (q, task) in self.space.tasks.iter().enumerate() {
+            let tau = self.tau[document * n_tasks + q];
+            let factor = (tau * f64::from(self.lot.side(document, task.label)) / n as f64) as f32;
+            let means = &self.means[q * stride..][..stride];
+            scratch.linear.iter_mut().zip(means).for_each(|(l, mean)| *l += factor * mean);
+        }
+        let most = scratch.linear[..self.space.k].iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        scratch.linear.iter_mut().for_each(|l| *l = (*l - most).max(-80.0).exp());
+        for row in scratch.rows.chunks_exact_mut(stride) {
+            row.iter_mut().zip(&scratch.linear).for_each(|(p, factor)| *p *= factor);
+        }
+    }
+
+    fn cost(&self, side: i8, q: usize) -> f64 {
+        if side > 0 { self.positive_costs[q] } else { self.settings.cost }
+    }
+
+    /// 1/λ of every label for the counts as they are. [BayesPA] (33)
+    fn weigh(&self, pulls: &Pulls, document: usize, n: usize, rng: &mut Rng, scratch: &mut Scratch) {
+        let stride = pulls.stride;
+        let Scratch { counts, shares, rho, .. } = scratch;
+        shares.clear();
+        shares.extend(counts.iter().map(|count| count / n as f32));
+        for (q, task) in self.space.tasks.iter().enumerate() {
+            let side = self.lot.side(document, task.label);
+            let f = pulls.constants[q] + f64::from(num::dot_f32(&pulls.means[q * stride..][..stride], shares));
+            let mut variance = pulls.constant_variances[q]
+                + 2.0 * f64::from(num::dot_f32(&pulls.covariance_constants[q * stride..][..stride], shares));
+            for (k, share) in shares.iter().enumerate().filter(|(_, share)| **share > 0.0) {
+                let row = &pulls.covariances[(q * stride + k) * stride..][..stride];
+                variance += f64::from(share * num::dot_f32(row, shares));
+            }
+            let zeta = self.settings.epsilon - f64::from(side) * f;
+            let mean = expected_rho(self.cost(side, q), zeta, variance);
+            rho[q] = if self.settings.drawn { draw_inverse_gaussian(mean, rng) } else { mean } as f32;
+        }
+    }
+
+    /// The pull of all labels on the counts, with 1/λ as they are. [BayesPA] (32), (34)
+    fn pull(&self, pulls: &Pulls, document: usize, n: usize, scratch: &mut Scratch) {
+        let (stride, settings) = (pulls.stride, self.settings);
+        let Scratch { linear, quadratic, product, rho, counts, .. } = scratch;
+        linear.clear();
+        linear.resize(stride, 0.0);
+        quadratic.clear();
+        quadratic.resize(stride * stride, 0.0);
+        for (q, task) in self.space.tasks.iter().enumerate() {
+            let side = self.lot.side(document, task.label);
+            let (c, r) = (self.cost(side, q), f64::from(rho[q]));
+            let a = (c * f64::from(side) * (1.0 + c * settings.epsilon * r) / n as f64) as f32;
+            let with_constant = (c * c * r / n as f64) as f32;
+            let b = (0.5 * c * c * r / (n as f64 * n as f64)) as f32;
+            let (means, crossed) =
+                (&pulls.means[q * stride..][..stride], &pulls.second_constants[q * stride..][..stride]);
+            for k in 0..stride {
+                linear[k] += a * means[k] - with_constant * crossed[k];
+            }
+            let second = &pulls.seconds[q * stride * stride..][..stride * stride];
+            quadratic.iter_mut().zip(second).for_each(|(g, m)| *g += b * m);
+        }
+        // Padding must not be the largest exponent.
+        linear[self.space.k..].fill(-1e30);
+        product.clear();
+        product.extend(quadratic.chunks_exact(stride).map(|row| num::dot_f32(row, counts)));
+    }
+}
+
+/// The places that some documents write to.
+struct Part<'a> {
+    topics: &'a mut [u32],
+    kept: &'a mut [u32],
+    counts: &'a mut [f32],
+    rho: &'a mut [f32],
+    tables: &'a mut [u32],
+}
+
+impl<'a> Part<'a> {
+    /// The places of the first documents, and the rest.
+    fn split(
+        self,
+        n_tokens: usize,
+        kept: usize,
+        n: usize,
+        n_counts: usize,
+        n_rho: usize,
+        n_tables: usize,
+    ) -> (Part<'a>, Part<'a>) {
+        let (topics, topics_rest) = self.topics.split_at_mut(n_tokens);
+        let (kept_now, kept_rest) = self.kept.split_at_mut(n_tokens * kept);
+        let (counts, counts_rest) = self.counts.split_at_mut(n * n_counts);
+        let (rho, rho_rest) = self.rho.split_at_mut(n * n_rho);
+        let (tables, tables_rest) = self.tables.split_at_mut(n * n_tables);
+        (
+            Part { topics, kept: kept_now, counts, rho, tables },
+            Part { topics: topics_rest, kept: kept_rest, counts: counts_rest, rho: rho_rest, tables: tables_rest },
+        )
+    }
+}

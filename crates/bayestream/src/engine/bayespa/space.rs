@@ -1,0 +1,226 @@
+//! Topics and the labels that share them.
+
+use super::settings::{Classifier, MedSettings, Size};
+use super::sticks::Sticks;
+use super::task::{Task, constant_feature};
+use crate::num::{Rng, SWEEP_LANES};
+use serde::{Deserialize, Serialize};
+
+/// One set of topics with the labels that share it. Word counts are whole numbers, summed over the sweeps that count, so
+/// that it does not matter in which order they are added.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Space {
+    /// Topics, the open one included.
+    pub k: usize,
+    /// Length of a row of `sums`: topics and padding.
+    pub stride: usize,
+    /// For each word one row of counts.
+    pub sums: Vec<i32>,
+    /// Sums over the words.
+    pub totals: Vec<i64>,
+    /// The label that a topic began with.
+    pub tags: Vec<Option<u32>>,
+    /// The shares of topics in the stream, where their number is open.
+    pub sticks: Option<Sticks>,
+    pub tasks: Vec<Task>,
+    /// Its number among the spaces.
+    pub number: u32,
+    /// What `totals` were when the history was last told.
+    pub told: Vec<i64>,
+}
+
+/// What sampling and reading need of a space: it follows from the statistics.
+pub(super) struct Cache {
+    /// 1 / (Wγ + N_k); 0 for padding.
+    pub inverse_totals: Vec<f32>,
+    /// Dirichlet weights of the topics of a document; 0 for padding.
+    pub prior: Vec<f32>,
+    /// What a kept sweep's count is worth.
+    pub scale: f32,
+    pub gamma: f32,
+}
+
+impl Space {
+    pub fn new(settings: &MedSettings, number: u32) -> Space {
+        let mut space = Space {
+            k: 0,
+            stride: 0,
+            sums: Vec::new(),
+            totals: Vec::new(),
+            tags: Vec::new(),
+            sticks: (settings.size == Size::Open).then(Sticks::default),
+            tasks: Vec::new(),
+            number,
+            told: Vec::new(),
+        };
+        (0..settings.n_free()).for_each(|_| space.add_topic(None, settings));
+        space
+    }
+
+    /// Words that have a row.
+    pub fn n_words(&self) -> usize {
+        if self.stride == 0 { 0 } else { self.sums.len() / self.stride }
+    }
+
+    pub fn grow_words(&mut self, n_words: usize) {
+        if n_words > self.n_words() {
+            self.sums.resize(n_words * self.stride, 0);
+        }
+    }
+
+    pub fn add_topic(&mut self, tag: Option<u32>, settings: &MedSettings) {
+        if self.k == self.stride {
+            let (old, new) = (self.stride, self.stride + SWEEP_LANES);
+            let mut sums = vec![0; self.n_words() * new];
+            if old > 0 {
+                for (to, from) in sums.chunks_exact_mut(new).zip(self.sums.chunks_exact(old)) {
+                    to[..old].copy_from_slice(from);
+                }
+            }
+            (self.sums, self.stride) = (sums, new);
+            self.totals.resize(new, 0);
+        }
+        self.k += 1;
+        self.tags.push(tag);
+        if let Some(sticks) = &mut self.sticks {
+            sticks.tables.push(0.0);
+        }
+        for task in &mut self.tasks {
+            task.add_topic(prior_mean(tag, task.label, settings), settings);
+        }
+    }
+
+    pub fn add_task(&mut self, label: u32, settings: &MedSettings) {
+        let mut task = Task::new(label, settings);
+        self.tags.iter().for_each(|tag| task.add_topic(prior_mean(*tag, label, settings), settings));
+        self.tasks.push(task);
+    }
+
+    /// The statistics in the form that sampling wants them.
+    pub fn cache(&self, settings: &MedSettings, rng: Option<&mut Rng>) -> Cache {
+        let scale = settings.count_scale();
+        let smooth = settings.gamma * self.n_words() as f64;
+        let pad = |mut v: Vec<f32>| {
+            v.resize(self.stride, 0.0);
+            v
+        };
+        let inverse_totals = (0..self.k).map(|k| (1.0 / (smooth + scale * self.totals[k] as f64)) as f32).collect();
+        let prior = match &self.sticks {
+            None => vec![settings.alpha.unwrap_or(1.0 / self.k as f64) as f32; self.k],
+            Some(sticks) => {
+                let alpha = settings.alpha.unwrap_or(5.0);
+                sticks.shares(settings.eta, rng).iter().map(|share| (alpha * share) as f32).collect()
+            }
+        };
+        Cache {
+            inverse_totals: pad(inverse_totals),
+            prior: pad(prior),
+            scale: scale as f32,
+            gamma: settings.gamma as f32,
+        }
+    }
+
+    /// Appends the probabilities of these words, one row each; a word without a row is a word never met.
+    pub fn gather(&self, cache: &Cache, words: &[u32], rows: &mut Vec<f32>) {
+        for word in words {
+            let counts = self.sums.get(*word as usize * self.stride..(*word as usize + 1) * self.stride);
+            match counts {
+                Some(counts) => rows.extend(
+                    counts
+                        .iter()
+                        .zip(&cache.inverse_totals)
+                        .map(|(n, inverse)| (cache.gamma + cache.scale * *n as f32) * inverse),
+                ),
+                None => rows.extend(cache.inverse_totals.iter().map(|inverse| cache.gamma * inverse)),
+            }
+        }
+    }
+
+    /// Adds tokens of words, or takes them away again.
+    pub fn count(&mut self, words: &[u32], tokens: &[u32], topics: &[u32], by: i32) {
+        for (token, topic) in tokens.iter().zip(topics) {
+            let at = words[*token as usize] as usize * self.stride + *topic as usize;
+            self.sums[at] = self.sums[at].saturating_add(by);
+            self.totals[*topic as usize] += i64::from(by);
+        }
+    }
+
+    /// These numbers stand for other words from now on.
+    pub fn forget_words(&mut self, words: &[u32]) {
+        for word in words {
+            if (*word as usize) < self.n_words() {
+                let row = &mut self.sums[*word as usize * self.stride..][..self.stride];
+                self.totals.iter_mut().zip(row.iter()).for_each(|(total, n)| *total -= i64::from(*n));
+                row.fill(0);
+            }
+        }
+    }
+}
+
+/// The mean of a topic's weight for a label before any document.
+fn prior_mean(tag: Option<u32>, label: u32, settings: &MedSettings) -> f64 {
+    let own = settings.tag * settings.epsilon;
+    match tag {
+        Some(tag) if tag == label => own,
+        Some(_) => -settings.tag_against * own,
+        None => 0.0,
+    }
+}
+
+/// How labels pull on the topics of a document's words, for Gibbs classifiers; all in rows of the space's stride.
+pub(super) struct Pulls {
+    pub stride: usize,
+    /// Mean of the constant of each label, times its feature.
+    pub constants: Vec<f64>,
+    /// Mean of the topics' weights, label by label.
+    pub means: Vec<f32>,
+    /// E[w w'] and the covariance, label by label.
+    pub seconds: Vec<f32>,
+    pub covariances: Vec<f32>,
+    /// The rows of the constant in both.
+    pub second_constants: Vec<f32>,
+    pub covariance_constants: Vec<f32>,
+    /// Variance of the constant.
+    pub constant_variances: Vec<f64>,
+    pub n_repairs: u32,
+}
+
+impl Pulls {
+    pub fn new(space: &Space, settings: &MedSettings) -> Option<Pulls> {
+        if settings.classifier != Classifier::Gibbs {
+            return None;
+        }
+        let (stride, k, feature) = (space.stride, space.k, constant_feature(settings));
+        let n = space.tasks.len();
+        let mut pulls = Pulls {
+            stride,
+            constants: Vec::with_capacity(n),
+            means: vec![0.0; n * stride],
+            seconds: vec![0.0; n * stride * stride],
+            covariances: vec![0.0; n * stride * stride],
+            second_constants: vec![0.0; n * stride],
+            covariance_constants: vec![0.0; n * stride],
+            constant_variances: Vec::with_capacity(n),
+            n_repairs: 0,
+        };
+        for (q, task) in space.tasks.iter().enumerate() {
+            let (moments, n_repairs) = task.moments();
+            let (mean, covariance, d) = (&moments.mean, &moments.covariance, k + 1);
+            pulls.n_repairs += n_repairs;
+            pulls.constants.push(feature * mean[0]);
+            pulls.constant_variances.push(feature * covariance[0]);
+            for i in 0..k {
+                let at = q * stride + i;
+                pulls.means[at] = mean[1 + i] as f32;
+                pulls.covariance_constants[at] = (feature * covariance[1 + i]) as f32;
+                pulls.second_constants[at] = (feature * (covariance[1 + i] + mean[0] * mean[1 + i])) as f32;
+                for j in 0..k {
+                    let s = covariance[(1 + i) * d + 1 + j];
+                    pulls.covariances[at * stride + j] = s as f32;
+                    pulls.seconds[at * stride + j] = (s + mean[1 + i] * mean[1 + j]) as f32;
+                }
+            }
+        }
+        Some(pulls)
+    }
+}
