@@ -46,6 +46,7 @@ mod summary;
 mod table;
 pub mod topics;
 
+pub use corpus::Labelled;
 pub use error::ReproduceError;
 pub use experiment::{EXPERIMENTS, Experiment, Options, Report, Reproduced, reproduce};
 pub use page::insert_section;

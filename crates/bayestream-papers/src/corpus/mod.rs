@@ -1,8 +1,11 @@
 //! Raw text to word counts, by the library's text pipeline.
 
+mod labelled;
 mod posts;
+mod reuters;
 mod split;
 
+pub use labelled::Labelled;
 pub use split::Split;
 
 use crate::data::DataFolder;
@@ -36,6 +39,9 @@ struct Article {
     kind: Option<String>,
     #[serde(default)]
     labels: Vec<String>,
+    /// The side of the split ModApte, of Reuters articles.
+    #[serde(default)]
+    modapte: Option<String>,
 }
 
 impl Article {
@@ -136,6 +142,7 @@ mod tests {
             text: Some(text.into()),
             kind: Some(kind.into()),
             labels: vec!["grain".into()],
+            modapte: None,
         };
         let articles = vec![
             article("NORM", "Exports rise", "The exporting of wheat, and exports 1987."),

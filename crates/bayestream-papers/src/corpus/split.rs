@@ -146,7 +146,7 @@ fn apart(whole: Vec<RawDocument>, n_test: usize) -> (Vec<RawDocument>, Vec<RawDo
     (train, test)
 }
 
-fn shuffled<T: Clone>(items: &[T], seed: u64) -> Vec<T> {
+pub(super) fn shuffled<T: Clone>(items: &[T], seed: u64) -> Vec<T> {
     let mut items = items.to_vec();
     num::stream(seed, 0, 0).shuffle(&mut items);
     items

@@ -12,10 +12,12 @@
 //! | [`letters`] | points on the strokes of I, C, D, M |
 //! | [`StudentTruth`] | components with heavy tails |
 //! | [`PlantedTopics`] | documents from known topics, one of which may appear midway |
+//! | [`LabelledTopics`] | documents from known topics, with one label or several that follow from them |
 //! | [`Truth::sample_sorted`] | rows in the worst order there is |
 
 mod drift;
 mod grid;
+mod labelled;
 mod letters;
 mod mppca;
 mod ofab;
@@ -25,6 +27,7 @@ mod truth;
 
 pub use drift::{AbruptDrift, GradualDrift, Segment};
 pub use grid::grid_truth;
+pub use labelled::{LabelledShape, LabelledTopics, Labelling};
 pub use letters::{LetterOrder, Letters, UnknownOrder, letters};
 pub use mppca::MppcaTruth;
 pub use ofab::{Covariance, UnknownCovariance, ofab_truth};
@@ -37,4 +40,5 @@ mod purpose {
     pub const PARAMETERS: u64 = 0x7472_7574_6800;
     pub const PATHS: u64 = 0x7061_7468_7300;
     pub const ROWS: u64 = 0x726f_7773_0000;
+    pub const LABELS: u64 = 0x6c61_6265_6c73;
 }

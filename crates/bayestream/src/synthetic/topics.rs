@@ -85,15 +85,16 @@ impl PlantedTopics {
         let mut documents = DocumentBuffer::new();
         let mut tokens = Vec::new();
         for at in first..first + n as u64 {
-            self.document(at, &mut tokens);
+            let k = self.topics.len() - usize::from(at < self.last_appears && self.topics.len() > 1);
+            self.draw(at, k, &mut tokens);
             documents.push_tokens(tokens.iter().copied());
         }
         documents
     }
 
-    fn document(&self, at: u64, tokens: &mut Vec<u32>) {
+    /// The words of document `at` from the first `k` topics, in place of what `tokens` holds; returns the topics' shares.
+    pub(super) fn draw(&self, at: u64, k: usize, tokens: &mut Vec<u32>) -> Vec<f64> {
         let mut rng = num::stream(self.seed, purpose::ROWS, at);
-        let k = self.topics.len() - usize::from(at < self.last_appears && self.topics.len() > 1);
         let shares = dirichlet(&vec![self.alpha; k], &mut rng);
         let least = 0.25 * self.mean_words;
         let n = least - (1.0 - rng.uniform()).ln() * (self.mean_words - least);
@@ -104,6 +105,7 @@ impl PlantedTopics {
             let at = rng.uniform() * all;
             tokens.push(steps.partition_point(|step| *step <= at).min(steps.len().saturating_sub(1)) as u32);
         }
+        shares
     }
 }
 
