@@ -14,7 +14,7 @@ from sklearn.metrics import f1_score
 
 from suite import classify_data, report
 from suite.classify_data import Documents, Part
-from suite.classify_peers import BATCH, SEVERAL, SINGLE, Given, Peer, Setting
+from suite.classify_peers import SEVERAL, SINGLE, Given, Peer, Setting
 
 NEEDED = (
     "20newsgroups/bow-train.ndjson.gz",
@@ -26,6 +26,7 @@ NEEDED = (
 )
 PACKAGES = ("numpy", "scikit-learn", "river", "vowpalwabbit")
 N_FOLDS = 5
+MEASURES = {"accuracy": "accuracy", "micro-F1": "micro_f1"}
 # One document in so many is set apart to choose settings by.
 APART = 5
 
@@ -68,17 +69,17 @@ def run(data: Path) -> None:
         "classify",
         "Labels of documents",
         circumstances(len(orders)),
-        section("20 Newsgroups", about(corpora["news"], "one label each; without SMART's stop words"), news, single=True),
-        section("Two newsgroups", about(corpora["two"], "alt.atheism and talk.religion.misc of the same bags"), two, single=True),
-        section("Reuters", about(corpora["reuters"], "the split ModApte, the ten largest topics; an article has none of them, one or several"), reuters, single=False),
-        section("Wikipedia", about(corpora["wiki-0"], "the first of five folds; one to seven labels each; means over folds"), wiki, single=False),
+        section("20 Newsgroups", about(corpora["news"], "one label each; without SMART's stop words"), news, "accuracy"),
+        section("Two newsgroups", about(corpora["two"], "alt.atheism and talk.religion.misc of the same bags"), two, "accuracy"),
+        section("Reuters", about(corpora["reuters"], "the split ModApte, the ten largest topics; an article has none of them, one or several"), reuters, "micro-F1"),
+        section("Wikipedia", about(corpora["wiki-0"], "the first of five folds; one to seven labels each; means over folds"), wiki, "micro-F1"),
         settings_of([*SINGLE, *SEVERAL], {"20 Newsgroups": news, "two newsgroups": two, "Reuters": reuters, "Wikipedia": wiki}),
         packages=PACKAGES,
     )
 
 
 def entries(peers: Sequence[Peer], parts: Sequence[Part]) -> list[Entry]:
-    """All programs of a table. Ours is another entry: labels given to the test documents are judged by `judged`."""
+    """All programs of a table, each by its runs on these parts of a corpus."""
     return [entry_of(peer, parts) for peer in peers]
 
 
@@ -86,7 +87,7 @@ def entry_of(peer: Peer, parts: Sequence[Part]) -> Entry:
     setting = in_process(chosen_setting, peer.name, parts[0])
     runs = in_process(measured, peer.name, setting, parts if peer.repeats else parts[:1])
     entry = Entry(peer.name, peer.passes, ", ".join(f"{name} {value}" for name, value in setting.items()), runs)
-    print(f"classify: {parts[0].corpus}: {peer.name} ({entry.settings}): accuracy {accuracies(runs)}, micro-F1 {spread(runs, 'micro_f1')}", flush=True)
+    print(f"classify: {parts[0].corpus}: {peer.name} ({entry.settings}): micro-F1 {spread(runs, 'micro_f1')}", flush=True)
     return entry
 
 
@@ -172,17 +173,14 @@ def best(runs: Sequence[Judged], measure: str) -> str:
     return f"{max(found):,.0f}" if found else ""
 
 
-def section(title: str, text: str, table: Sequence[Entry], single: bool) -> str:
-    exact = ["accuracy"] if single else []
-    head = ["program", "passes", *exact, "micro-F1", "macro-F1", "trained documents per CPU second", "scored per CPU second", "MB"]
-    if single:
-        head.remove("micro-F1")
-    measures = ["accuracy", "macro_f1"] if single else ["micro_f1", "macro_f1"]
+def section(title: str, text: str, table: Sequence[Entry], first: str) -> str:
+    """A table; `first` is the measure beside macro-F1."""
+    head = ["program", "passes", first, "macro-F1", "trained documents per CPU second", "scored per CPU second", "MB"]
     rows = [
         [
             entry.name,
             entry.passes,
-            *(spread(entry.runs, measure) for measure in measures),
+            *(spread(entry.runs, measure) for measure in (MEASURES[first], "macro_f1")),
             *(best(entry.runs, measure) for measure in ("train_rate", "score_rate", "megabytes")),
         ]
         for entry in table
@@ -214,9 +212,8 @@ def circumstances(n_orders: int) -> str:
 
 
 def settings_of(peers: Sequence[Peer], tables: dict[str, Sequence[Entry]]) -> str:
-    tried = [[entry_name(peer), peer.about, *(setting_in(table, peer.name) for table in tables.values())] for peer in peers]
-    return "## Settings\n\n" + report.table(["program", "", *tables], tried)
+    def chosen(peer: Peer, table: Sequence[Entry]) -> str:
+        return next((entry.settings for entry in table if entry.name == peer.name), "")
 
-
-def entry_name(peer: Peer) -> str:
-    return peer.name
+    rows = [[peer.name, *(chosen(peer, table) for table in tables.values()), peer.about] for peer in peers]
+    return "## Settings\n\n" + report.table(["program", *tables, "what it is"], rows)

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,8 +25,6 @@ from suite.classify_data import Documents
 
 Array = np.ndarray
 Setting = dict[str, Any]
-# Documents that `partial_fit` is given at once.
-BATCH = 512
 # River's ComplementNB makes its whole table anew for each document that it scores.
 FEW_SCORED = 20
 
@@ -76,7 +75,7 @@ def passive_aggressive(c: float) -> SGDClassifier:
     return SGDClassifier(loss="hinge", penalty=None, learning_rate="pa1", eta0=c, shuffle=False)
 
 
-def tf_idf_with(make: Callable[..., Any], by_batches: bool = False) -> Program:
+def tf_idf_with(make: Callable[..., Any], one_pass: bool = False) -> Program:
     """A classifier of scikit-learn on the weights of words that it learns from the training documents first."""
 
     def run(train: Documents, test: Documents, **setting: Any) -> Given:
@@ -85,9 +84,8 @@ def tf_idf_with(make: Callable[..., Any], by_batches: bool = False) -> Program:
         clock = Stopwatch()
         weights = TfidfTransformer(sublinear_tf=True)
         weighted = weights.fit_transform(counts)
-        if by_batches:
-            for at in range(0, len(train), BATCH):
-                model.partial_fit(weighted[at : at + BATCH], truth[at : at + BATCH], classes=range(n_labels))
+        if one_pass:
+            model.partial_fit(weighted, truth, classes=range(n_labels))
         else:
             model.fit(weighted, truth)
         learnt = clock.lap()
@@ -101,32 +99,36 @@ def multinomial(train: Documents, test: Documents, *, alpha: float, once: bool) 
     n_labels, counts, unseen = train.labels.shape[1], train.matrix, test.matrix
     truth, model = train.single, MultinomialNB(alpha=alpha)
     clock = Stopwatch()
-    for at in range(0, len(train), BATCH):
-        batch = counts[at : at + BATCH]
-        model.partial_fit(batch.sign() if once else batch, truth[at : at + BATCH], classes=range(n_labels))
+    model.partial_fit(counts.sign() if once else counts, truth, classes=range(n_labels))
     learnt = clock.lap()
     given = model.predict(unseen.sign() if once else unseen)
     return Given(one_hot(given, n_labels), learnt, clock.lap(), len(test))
 
 
-def hashed_batches(documents: Documents, hasher: FeatureHasher) -> Iterator[csr_matrix]:
+def hashed_batches(documents: Documents, hasher: FeatureHasher, size: int) -> Iterator[csr_matrix]:
     """Batches of hashed words, weighted by what one document tells: 1 + ln(count), documents of length 1."""
-    for at in range(0, len(documents), BATCH):
-        hashed = hasher.transform(documents.pairs[at : at + BATCH])
+    for at in range(0, len(documents), size):
+        hashed = hasher.transform(documents.pairs[at : at + size])
         # Counts may be negative after hashing, and have no logarithm then.
         hashed.data = np.sign(hashed.data) * (1 + np.log(np.maximum(np.abs(hashed.data), 1)))
         yield normalize(hashed, copy=False)
 
 
-def hashing(train: Documents, test: Documents, *, c: float, bits: int) -> Given:
-    n_labels, truth, _ = train.labels.shape[1], train.single, (train.pairs, test.pairs)
-    model, hasher = passive_aggressive(c), FeatureHasher(1 << bits, input_type="pair")
-    clock = Stopwatch()
-    for at, batch in enumerate(hashed_batches(train, hasher)):
-        model.partial_fit(batch, truth[at * BATCH : (at + 1) * BATCH], classes=range(n_labels))
-    learnt = clock.lap()
-    given = np.concatenate([model.predict(batch) for batch in hashed_batches(test, hasher)])
-    return Given(one_hot(given, n_labels), learnt, clock.lap(), len(test))
+def hashing(bits: int, batch: int | None) -> Program:
+    """Words by their hashes, learnt in batches of so many documents or all at once."""
+
+    def run(train: Documents, test: Documents, *, c: float) -> Given:
+        n_labels, truth, size = train.labels.shape[1], train.single, batch or max(len(train), len(test))
+        _ = (train.pairs, test.pairs)
+        model, hasher = passive_aggressive(c), FeatureHasher(1 << bits, input_type="pair")
+        clock = Stopwatch()
+        for at, hashed in enumerate(hashed_batches(train, hasher, size)):
+            model.partial_fit(hashed, truth[at * size : (at + 1) * size], classes=range(n_labels))
+        learnt = clock.lap()
+        given = np.concatenate([model.predict(hashed) for hashed in hashed_batches(test, hasher, size)])
+        return Given(one_hot(given, n_labels), learnt, clock.lap(), len(test))
+
+    return run
 
 
 def vowpal_lines(documents: Documents) -> Iterator[str]:
@@ -155,9 +157,9 @@ def vowpal(train: Documents, test: Documents, *, loss: str, rate: float) -> Give
     return Given(one_hot(given, n_labels), learnt, scored, len(test))
 
 
-def river_bayes(train: Documents, test: Documents, *, complement: bool) -> Given:
+def river_bayes(train: Documents, test: Documents, *, complement: bool, alpha: float) -> Given:
     bags, unseen = [dict(pairs) for pairs in train.pairs], [dict(pairs) for pairs in test.pairs]
-    model = naive_bayes.ComplementNB(alpha=0.1) if complement else naive_bayes.MultinomialNB(alpha=0.01)
+    model = (naive_bayes.ComplementNB if complement else naive_bayes.MultinomialNB)(alpha=alpha)
     n_labels, truth = train.labels.shape[1], train.single.tolist()
     clock = Stopwatch()
     for bag, label in zip(bags, truth, strict=True):
@@ -184,29 +186,70 @@ def grid(name: str, values: Sequence[Any], **others: Sequence[Any]) -> list[Sett
     return [{name: value, **more} for value in values for more in rest]
 
 
+PA_SETTINGS = grid("c", (0.1, 0.3, 1.0))
+
+
+def hashing_peer(bits: int, batch: int | None) -> Peer:
+    name = f"scikit-learn hashing + PA, 2^{bits}, {f'batches of {batch:,}' if batch else 'all at once'}"
+    about = "`FeatureHasher` on (word, count) pairs, 1 + ln(count), length 1, the same PA"
+    return Peer(name, about, hashing(bits, batch), settings=PA_SETTINGS)
+
+
 SINGLE = (
     Peer(
         "scikit-learn TF-IDF + PA",
-        "`SGDClassifier(loss='hinge', penalty=None, learning_rate='pa1')`, `partial_fit`; another pass before it for TF-IDF",
-        tf_idf_with(lambda c: passive_aggressive(c), by_batches=True),
+        "`SGDClassifier(loss='hinge', penalty=None, learning_rate='pa1', eta0=c)`, one `partial_fit`; a pass before it for TF-IDF",
+        tf_idf_with(passive_aggressive, one_pass=True),
         passes="1 + 1",
-        settings=grid("c", (0.1, 0.3, 1.0)),
+        settings=PA_SETTINGS,
     ),
-    Peer("scikit-learn hashing + PA", f"`FeatureHasher` on (word, count) pairs, 1 + ln(count), length 1, the same PA by {BATCH} documents", hashing, settings=grid("c", (0.1, 0.3, 1.0), bits=(18, 20))),
-    Peer("Vowpal Wabbit", "`--oaa`, `-b 22`, the same weights of words, from a file in its format", vowpal, settings=grid("loss", ("logistic", "hinge"), rate=(0.5, 2.0, 8.0))),
-    Peer("scikit-learn TF-IDF + ComplementNB", "", tf_idf_with(ComplementNB), passes="2", settings=grid("alpha", (0.03, 0.1, 0.3, 1.0))),
-    Peer("scikit-learn TF-IDF + LinearSVC", "", tf_idf_with(lambda c: LinearSVC(C=c)), passes="many", settings=grid("c", (0.1, 0.3, 1.0))),
-    Peer("scikit-learn MultinomialNB", f"`partial_fit` by {BATCH} documents", multinomial, settings=grid("alpha", (0.01, 0.1, 1.0), once=(False, True))),
-    Peer("River MultinomialNB", "`learn_one`, alpha 0.01", lambda train, test: river_bayes(train, test, complement=False), repeats=False),
+    hashing_peer(18, 512),
+    hashing_peer(18, 2048),
+    hashing_peer(18, None),
+    hashing_peer(20, None),
+    Peer(
+        "Vowpal Wabbit",
+        "`--oaa`, `-b 22`, the same weights of words as with hashing, from a file in its format",
+        vowpal,
+        settings=grid("loss", ("logistic", "hinge"), rate=(0.5, 2.0, 8.0)),
+    ),
+    Peer(
+        "scikit-learn TF-IDF + ComplementNB",
+        "",
+        tf_idf_with(ComplementNB),
+        passes="1 + 1",
+        settings=grid("alpha", (0.03, 0.1, 0.3, 1.0)),
+    ),
+    Peer(
+        "scikit-learn TF-IDF + LinearSVC",
+        "`C=c`",
+        tf_idf_with(lambda c: LinearSVC(C=c)),
+        passes="many",
+        settings=PA_SETTINGS,
+    ),
+    Peer(
+        "scikit-learn MultinomialNB",
+        "one `partial_fit`; `once`: each word once per document",
+        multinomial,
+        settings=grid("alpha", (0.01, 0.1, 1.0), once=(False, True)),
+    ),
+    Peer("River MultinomialNB", "`learn_one`", partial(river_bayes, complement=False), settings=[{"alpha": 0.1}], repeats=False),
     Peer(
         "River ComplementNB",
-        f"`learn_one`, alpha 0.1; it makes its table anew for each document that it scores, and was given {FEW_SCORED}",
-        lambda train, test: river_bayes(train, test, complement=True),
+        f"`learn_one`; it makes its table anew for each document that it scores, and was given {FEW_SCORED}",
+        partial(river_bayes, complement=True),
+        settings=[{"alpha": 0.3}],
         repeats=False,
     ),
 )
 
 SEVERAL = tuple(
-    Peer(f"scikit-learn TF-IDF + LinearSVC, one against rest{', balanced' if balanced else ''}", "", one_against_rest, passes="many", settings=grid("c", (0.1, 0.3, 1.0), balanced=(balanced,)))
+    Peer(
+        f"scikit-learn TF-IDF + LinearSVC, one against rest{', balanced' if balanced else ''}",
+        "`C=c`, `class_weight='balanced'`" if balanced else "`C=c`",
+        partial(one_against_rest, balanced=balanced),
+        passes="many",
+        settings=PA_SETTINGS,
+    )
     for balanced in (False, True)
 )
