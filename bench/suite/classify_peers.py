@@ -186,13 +186,13 @@ def grid(name: str, values: Sequence[Any], **others: Sequence[Any]) -> list[Sett
     return [{name: value, **more} for value in values for more in rest]
 
 
-PA_SETTINGS = grid("c", (0.1, 0.3, 1.0))
+C_SETTINGS = grid("c", (0.1, 0.3, 1.0, 3.0))
 
 
 def hashing_peer(bits: int, batch: int | None) -> Peer:
     name = f"scikit-learn hashing + PA, 2^{bits}, {f'batches of {batch:,}' if batch else 'all at once'}"
     about = "`FeatureHasher` on (word, count) pairs, 1 + ln(count), length 1, the same PA"
-    return Peer(name, about, hashing(bits, batch), settings=PA_SETTINGS)
+    return Peer(name, about, hashing(bits, batch), settings=C_SETTINGS)
 
 
 SINGLE = (
@@ -201,7 +201,7 @@ SINGLE = (
         "`SGDClassifier(loss='hinge', penalty=None, learning_rate='pa1', eta0=c)`, one `partial_fit`; a pass before it for TF-IDF",
         tf_idf_with(passive_aggressive, one_pass=True),
         passes="1 + 1",
-        settings=PA_SETTINGS,
+        settings=C_SETTINGS,
     ),
     hashing_peer(18, 512),
     hashing_peer(18, 2048),
@@ -225,7 +225,7 @@ SINGLE = (
         "`C=c`",
         tf_idf_with(lambda c: LinearSVC(C=c)),
         passes="many",
-        settings=PA_SETTINGS,
+        settings=C_SETTINGS,
     ),
     Peer(
         "scikit-learn MultinomialNB",
@@ -249,7 +249,7 @@ SEVERAL = tuple(
         "`C=c`, `class_weight='balanced'`" if balanced else "`C=c`",
         partial(one_against_rest, balanced=balanced),
         passes="many",
-        settings=PA_SETTINGS,
+        settings=C_SETTINGS,
     )
     for balanced in (False, True)
 )
