@@ -53,6 +53,11 @@ def topics(*arguments: object) -> dict[str, Any]:
     return answer_of("bench_topics", *arguments)
 
 
+def classify(*arguments: object) -> dict[str, Any]:
+    """Runs `bench_classify`: bags of words of corpora with labels."""
+    return answer_of("bench_classify", *arguments)
+
+
 def answer_of(name: str, *arguments: object) -> dict[str, Any]:
     command = [str(example(name)), *map(str, arguments)]
     answer = subprocess.run(command, check=True, stdout=subprocess.PIPE)

@@ -147,7 +147,7 @@ mod tests {
     /// Labels by the words alone, with all topics known: the label to which most of the document's words belong.
     fn by_words(stream: &LabelledTopics, documents: &DocumentBuffer) -> Vec<Vec<u32>> {
         let told = |(words, counts): (&[u32], &[u32])| {
-            let mut weights = vec![0.0; 4];
+            let mut weights = [0.0; 4];
             for (word, count) in words.iter().zip(counts) {
                 let chances: Vec<f64> =
                     stream.planted.topics.iter().map(|topic| f64::from(topic[*word as usize])).collect();
