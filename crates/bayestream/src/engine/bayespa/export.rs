@@ -46,7 +46,7 @@ impl MedTopics {
             let cache = space.cache(&self.settings, None);
             for k in (0..space.k).filter(|k| space.totals[*k] > 0) {
                 let id = space.id(k, self.shard);
-                let probability = |row: &[i32]| (cache.gamma + cache.scale * row[k] as f32) * cache.inverse_totals[k];
+                let probability = |row: &[i32]| cache.probability(row[k], k);
                 let topic = Topic {
                     id,
                     members: vec![id],

@@ -38,7 +38,7 @@ impl<'a> Reader<'a> {
             constants.push(feature * judging[0]);
             row.iter_mut().zip(&judging[1..]).for_each(|(to, from)| *to = *from as f32);
         }
-        Reader { space, cache: space.cache(settings, None), once: settings.once, weights, constants }
+        Reader { space, cache: space.reading(settings), once: settings.once, weights, constants }
     }
 
     /// The rows of the words, and how much each word counts.

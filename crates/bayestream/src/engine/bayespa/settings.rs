@@ -97,6 +97,8 @@ pub struct MedSettings {
     pub ghosts: u32,
     /// Each word counts once in a document.
     pub once: bool,
+    /// A word's weight in a topic is exp E[log φ], as printed, and not E[φ]. [BayesPA] (28)
+    pub expected_log: bool,
     /// 1/λ is drawn and not its expectation taken.
     pub drawn: bool,
     /// Documents are judged by the mean of the weights along the stream and not by the last ones (averaging classifiers).
@@ -136,6 +138,7 @@ impl MedSettings {
             minibatch: if gibbs { 512 } else { 1 },
             ghosts: 1,
             once: true,
+            expected_log: false,
             drawn: false,
             averaging: false,
             positive_weight: None,
@@ -153,6 +156,7 @@ impl MedSettings {
             alpha: None,
             gamma: if size == Size::Given { 0.45 } else { 0.5 },
             once: false,
+            expected_log: true,
             ..MedSettings::new(classifier, size)
         }
     }

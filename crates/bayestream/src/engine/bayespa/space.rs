@@ -3,7 +3,7 @@
 use super::settings::{Classifier, MedSettings, Size};
 use super::sticks::Sticks;
 use super::task::{Task, constant_feature};
-use crate::num::{Rng, SWEEP_LANES};
+use crate::num::{self, Rng, SWEEP_LANES};
 use serde::{Deserialize, Serialize};
 
 /// One set of topics with the labels that share it. Word counts are whole numbers, summed over the sweeps that count, so
@@ -38,6 +38,29 @@ pub(super) struct Cache {
     /// What a kept sweep's count is worth.
     pub scale: f32,
     pub gamma: f32,
+    /// What to multiply with instead of γ + N for small counts; empty to take it as it is.
+    small: Vec<f32>,
+}
+
+/// Counts for which exp ψ is tabled; beyond it three terms of its expansion do.
+const TABLED: usize = 64;
+
+impl Cache {
+    /// The weight of a word with this count in a topic, before the topic's total.
+    #[inline(always)]
+    fn weight(&self, count: i32) -> f32 {
+        let x = self.gamma + self.scale * count as f32;
+        match self.small.get(count as usize) {
+            Some(weight) => *weight,
+            None if self.small.is_empty() => x,
+            None => x - 0.5 + 1.0 / (24.0 * x),
+        }
+    }
+
+    /// Probability of a word with this count in a topic.
+    pub fn probability(&self, count: i32, topic: usize) -> f32 {
+        (self.gamma + self.scale * count as f32) * self.inverse_totals[topic]
+    }
 }
 
 impl Space {
@@ -112,26 +135,31 @@ impl Space {
                 sticks.shares(settings.eta, rng).iter().map(|share| (alpha * share) as f32).collect()
             }
         };
+        let expected = |n: usize| num::digamma(settings.gamma + scale * n as f64).exp() as f32;
+        let small = if settings.expected_log { (0..TABLED).map(expected).collect() } else { Vec::new() };
         Cache {
             inverse_totals: pad(inverse_totals),
             prior: pad(prior),
             scale: scale as f32,
             gamma: settings.gamma as f32,
+            small,
         }
     }
 
-    /// Appends the probabilities of these words, one row each; a word without a row is a word never met.
+    /// The same for documents that are read and not learnt: by the means of all that is uncertain.
+    pub fn reading(&self, settings: &MedSettings) -> Cache {
+        Cache { small: Vec::new(), ..self.cache(settings, None) }
+    }
+
+    /// Appends the weights of these words in the topics, one row each; a word without a row is a word never met.
     pub fn gather(&self, cache: &Cache, words: &[u32], rows: &mut Vec<f32>) {
+        let inverse_totals = &cache.inverse_totals;
         for word in words {
-            let counts = self.sums.get(*word as usize * self.stride..(*word as usize + 1) * self.stride);
-            match counts {
-                Some(counts) => rows.extend(
-                    counts
-                        .iter()
-                        .zip(&cache.inverse_totals)
-                        .map(|(n, inverse)| (cache.gamma + cache.scale * *n as f32) * inverse),
-                ),
-                None => rows.extend(cache.inverse_totals.iter().map(|inverse| cache.gamma * inverse)),
+            match self.sums.get(*word as usize * self.stride..(*word as usize + 1) * self.stride) {
+                Some(counts) => {
+                    rows.extend(counts.iter().zip(inverse_totals).map(|(n, inverse)| cache.weight(*n) * inverse));
+                }
+                None => rows.extend(inverse_totals.iter().map(|inverse| cache.weight(0) * inverse)),
             }
         }
     }
