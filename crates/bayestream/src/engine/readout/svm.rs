@@ -182,10 +182,8 @@ mod tests {
         let settings = SvmSettings { cost: 0.2, balanced: false, seed: 4 };
         let dense: Vec<&[f32]> = dense.iter().map(Vec::as_slice).collect();
         let sparse: Vec<&[(u32, f64)]> = sparse.iter().map(Vec::as_slice).collect();
-        let (a, b) = (
-            LinearMachine::learn(&dense, &is_in, 21, &settings),
-            LinearMachine::learn(&sparse, &is_in, 21, &settings),
-        );
+        let (a, b) =
+            (LinearMachine::learn(&dense, &is_in, 21, &settings), LinearMachine::learn(&sparse, &is_in, 21, &settings));
         for (row, other) in dense.iter().zip(&sparse) {
             // Both stop where no dual variable moves by more than a thousandth.
             assert!((a.decide(*row) - b.decide(*other)).abs() < 1e-2);

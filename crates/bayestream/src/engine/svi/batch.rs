@@ -24,10 +24,8 @@ impl<'a> MiniBatch<'a> {
         words.dedup();
         let mut place_of = vec![0; words.last().map_or(0, |word| *word as usize + 1)];
         words.iter().enumerate().for_each(|(place, word)| place_of[*word as usize] = place as u32);
-        let places = documents
-            .iter()
-            .map(|(words, _)| words.iter().map(|word| place_of[*word as usize]).collect())
-            .collect();
+        let places =
+            documents.iter().map(|(words, _)| words.iter().map(|word| place_of[*word as usize]).collect()).collect();
         MiniBatch { documents, words, places }
     }
 

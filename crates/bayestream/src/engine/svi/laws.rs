@@ -183,7 +183,8 @@ fn a_mini_batch_waits_until_it_is_complete_and_looks_do_not_wait() {
 }
 
 fn planted() -> PlantedTopics {
-    let shape = PlantedShape { n_topics: 6, n_words: 200, eta: 0.05, alpha: 0.1, mean_words: 60.0, ..PlantedShape::default() };
+    let shape =
+        PlantedShape { n_topics: 6, n_words: 200, eta: 0.05, alpha: 0.1, mean_words: 60.0, ..PlantedShape::default() };
     PlantedTopics::new(&shape, 71)
 }
 
@@ -197,7 +198,9 @@ fn topics_open_when_there_are_too_few() {
     let found: Vec<Vec<f32>> = learner.topics().into_iter().map(|topic| topic.words).collect();
     let closest = crate::metrics::closest_topics(&planted.topics, &found);
     let overlaps: Vec<f64> = closest.iter().map(|c| c.map_or(0.0, |(_, overlap)| overlap)).collect();
-    assert!(overlaps.iter().all(|overlap| *overlap > 0.85), "{} topics: {overlaps:.2?}", found.len());
+    // A topic that two planted ones without common words share evenly overlaps each of them by √½.
+    let apart = overlaps.iter().all(|overlap| *overlap > 0.5f64.sqrt());
+    assert!(apart && (6..=15).contains(&found.len()), "{} topics: {overlaps:.2?}", found.len());
 }
 
 #[test]

@@ -42,7 +42,9 @@ impl SviTopics {
 impl Master {
     fn check(&self, n_words: usize) -> Result<(), String> {
         let k = self.k();
-        if self.stride != k.max(1).next_multiple_of(TOPIC_LANES) || [&self.totals, &self.tables].iter().any(|v| v.len() != k) {
+        if self.stride != k.max(1).next_multiple_of(TOPIC_LANES)
+            || [&self.totals, &self.tables].iter().any(|v| v.len() != k)
+        {
             return Err("topics do not agree with each other in number".into());
         }
         if !self.rows.len().is_multiple_of(self.stride) || self.n_words() > n_words {
@@ -57,7 +59,8 @@ impl Master {
             return Err("topics have ids of others, or ids that were not given yet".into());
         }
         let count = |x: &f64| (0.0..=1e18).contains(x);
-        let padded = |row: &[f32]| row[..k].iter().all(|s| (0.0..=1e30).contains(s)) && row[k..].iter().all(|s| *s == 0.0);
+        let padded =
+            |row: &[f32]| row[..k].iter().all(|s| (0.0..=1e30).contains(s)) && row[k..].iter().all(|s| *s == 0.0);
         if !(1e-12..=1.0).contains(&self.scale)
             || !self.totals.iter().chain(&self.tables).all(count)
             || !self.rows.chunks_exact(self.stride).all(padded)

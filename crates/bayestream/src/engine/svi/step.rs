@@ -150,8 +150,7 @@ impl Plan {
     fn prune(&self, master: &mut Master) -> Vec<ComponentId> {
         let wanted: Vec<bool> = (0..master.k())
             .map(|z| {
-                (master.ids[z].serial as usize) < self.settings.n_topics
-                    || master.words_of(&self.settings, z) >= EMPTY
+                (master.ids[z].serial as usize) < self.settings.n_topics || master.words_of(&self.settings, z) >= EMPTY
             })
             .collect();
         let died = master.ids.iter().zip(&wanted).filter(|(_, wanted)| !**wanted).map(|(id, _)| *id).collect();
