@@ -44,6 +44,12 @@ impl<'a> MiniBatch<'a> {
         (&self.places[document], self.documents.get(document).1)
     }
 
+    /// The places of a document's words as indices, and how often each occurs as a number to reckon with.
+    pub fn pairs(&self, document: usize) -> impl Iterator<Item = (usize, f64)> {
+        let (places, counts) = self.get(document);
+        places.iter().zip(counts).map(|(place, n)| (*place as usize, f64::from(*n)))
+    }
+
     /// A document word by word, in random order: place and repeats that stay together.
     pub fn tokens(&self, document: usize, rng: &mut Rng) -> Vec<(u32, f32)> {
         let (places, counts) = self.get(document);

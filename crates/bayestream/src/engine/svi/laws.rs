@@ -66,11 +66,14 @@ fn normalised(lambda: &[Vec<f64>]) -> Vec<Vec<f64>> {
     lambda.iter().map(|l| l.iter().map(|x| x / l.iter().sum::<f64>()).collect()).collect()
 }
 
-/// The random start, drawn as the learner draws it: word by word, topics side by side.
-fn start(seed: u64) -> Vec<Vec<f64>> {
-    let mut rng = num::stream(seed, 1 << 32, 0);
-    let mut lambda = vec![vec![0.0; W]; K];
-    (0..W).for_each(|word| (0..K).for_each(|z| lambda[z][word] = 0.01 * rng.gamma(100.0)));
+/// The start that the learner draws for these documents; words that they do not have are all but impossible.
+fn start(documents: &Documents<'_>, seed: u64) -> Vec<Vec<f64>> {
+    let batch = batch::MiniBatch::new(*documents);
+    let begin = master::Lambda::start(&batch, K, 16, &mut num::stream(seed, 1 << 32, 0));
+    let mut lambda = vec![vec![1e-9; W]; K];
+    for (row, word) in begin.rows.chunks_exact(16).zip(&batch.words) {
+        (0..K).for_each(|z| lambda[z][*word as usize] = row[z]);
+    }
     lambda
 }
 
@@ -89,7 +92,7 @@ fn one_mini_batch_is_batch_variational_bayes() {
             let settings = SviSettings { first_rounds: rounds, n_documents, ..settings() };
             let mut learner = SviTopics::new(Method::Variational, &settings, 11, 0);
             learner.update(&corpus.documents(), W);
-            let mut lambda = start(11);
+            let mut lambda = start(&corpus.documents(), 11);
             (0..rounds).for_each(|_| lambda = batch_round(&lambda, &corpus.documents(), 0.4, 0.3));
             assert_close(&means(&learner), &normalised(&lambda));
         }
@@ -123,11 +126,7 @@ fn the_second_mini_batch_mixes_as_the_step_size_says() {
     let scaled = |lambda: Vec<Vec<f64>>| -> Vec<Vec<f64>> {
         lambda.iter().map(|l| l.iter().map(|x| 0.3 + d / 2.0 * (x - 0.3)).collect()).collect()
     };
-    // Words are numbered as they come: the first batch knows four of them, and W is 6.
-    let seen = [0, 1, 2, 5];
-    let mut rng = num::stream(12, 1 << 32, 0);
-    let mut begin = vec![vec![1e-9; W]; K];
-    seen.iter().for_each(|word| (0..K).for_each(|z| begin[z][*word] = 0.01 * rng.gamma(100.0)));
+    let begin = start(&first.documents(), 12);
     let before = scaled(batch_round(&begin, &first.documents(), 0.4, 0.3));
     let target = scaled(batch_round(&before, &second.documents(), 0.4, 0.3));
     let rho = 2.5f64.powf(-0.8);

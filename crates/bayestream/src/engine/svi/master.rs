@@ -37,7 +37,7 @@ pub(super) struct Master {
 pub(super) struct Lambda {
     pub width: usize,
     pub n_topics: usize,
-    rows: Vec<f64>,
+    pub rows: Vec<f64>,
     pub totals: Vec<f64>,
 }
 
@@ -215,15 +215,36 @@ impl Master {
 }
 
 impl Lambda {
-    /// Topics that know nothing, so that they differ: each λ is about 1 (Hoffman et al. start like this).
-    pub fn random(batch: &MiniBatch<'_>, n_topics: usize, width: usize, rng: &mut num::Rng) -> Lambda {
-        let mut lambda =
-            Lambda { width, n_topics, rows: vec![0.0; batch.words.len() * width], totals: vec![0.0; n_topics] };
-        for row in lambda.rows.chunks_exact_mut(width) {
-            for (cell, total) in row[..n_topics].iter_mut().zip(&mut lambda.totals) {
-                *cell = 0.01 * rng.gamma(100.0);
-                *total += *cell;
+    /// Topics to start from, each λ about 1 as Hoffman et al. have it.
+    ///
+    /// Deviates: half of a topic is a document drawn at random and half the whole mini-batch, where the papers start from
+    /// noise; topics that differ by noise alone come to be shared by several themes, and stay so.
+    pub fn start(batch: &MiniBatch<'_>, n_topics: usize, width: usize, rng: &mut num::Rng) -> Lambda {
+        let n_rows = batch.words.len();
+        let mut frequency = vec![0.0; n_rows];
+        let mut n_tokens = 0.0;
+        for document in 0..batch.len() {
+            for (place, n) in batch.pairs(document) {
+                frequency[place] += n;
+                n_tokens += n;
             }
+        }
+        let half = 0.5 * n_rows as f64;
+        let mut lambda = Lambda { width, n_topics, rows: vec![0.0; n_rows * width], totals: vec![0.0; n_topics] };
+        for (row, n) in lambda.rows.chunks_exact_mut(width).zip(&frequency) {
+            row[..n_topics].fill(half * n / n_tokens);
+        }
+        let mut order: Vec<usize> = (0..batch.len()).collect();
+        rng.shuffle(&mut order);
+        for (z, document) in order.iter().cycle().take(n_topics).enumerate() {
+            let n_own: f64 = batch.pairs(*document).map(|(_, n)| n).sum();
+            for (place, n) in batch.pairs(*document) {
+                // Noise tells topics apart that start from one document, when there are more topics than documents.
+                lambda.rows[place * width + z] += half * n / n_own * 0.01 * rng.gamma(100.0);
+            }
+        }
+        for row in lambda.rows.chunks_exact(width) {
+            lambda.totals.iter_mut().zip(row).for_each(|(total, cell)| *total += cell);
         }
         lambda
     }

@@ -58,7 +58,7 @@ impl Default for SviSettings {
             sweeps: 5,
             burn_in: 5,
             keep: 20_000,
-            cost: 10.0,
+            cost: 1.0,
         }
     }
 }

@@ -112,7 +112,7 @@ impl Plan {
         let mut statistics: Option<Vec<f32>> = None;
         for _ in 0..self.settings.rounds_of(master.n_steps + 1) {
             let lambda = match &statistics {
-                None if master.n_steps == 0 => Lambda::random(batch, k, width, &mut self.shared_stream(master)),
+                None if master.n_steps == 0 => Lambda::start(batch, k, width, &mut self.shared_stream(master)),
                 latest => {
                     let step = latest.as_ref().map(|latest| (latest.as_slice(), rho));
                     master.lambda(&self.settings, batch, step, k, width)
