@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn a_counted_token_is_taken_out_of_its_topic() {
         // Topic 0 has counted this token: (3 + 1 of its own) of 11, so that without it there are 3 of 10.
-        let mut rows = vec![0.0f32; 16];
+        let mut rows = [0.0f32; 16];
         (rows[0], rows[1]) = (4.0 / 11.0, 0.2);
         let own: Vec<f32> = (0..16).map(|z| if z == 0 { 1.0 / 11.0 } else { 0.0 }).collect();
         let prior: Vec<f32> = (0..16).map(|z| if z < 2 { 1.0 } else { 0.0 }).collect();

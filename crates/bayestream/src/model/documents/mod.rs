@@ -206,10 +206,10 @@ impl DocumentModel {
         let most = self.config.settings.max_labels;
         let mut numbers = Vec::with_capacity(n_documents);
         for (document, of_document) in labels.iter().enumerate() {
-            let named = of_document.iter().map(|label| label.trim()).filter(|label| !label.is_empty());
+            let mut named = of_document.iter().map(|label| label.trim()).filter(|label| !label.is_empty());
             numbers.push(named.clone().map(|label| known.number(label)).collect());
             if known.len() > most {
-                let label = named.last().unwrap_or_default().to_string();
+                let label = named.next_back().unwrap_or_default().to_string();
                 return Err(TextError::TooManyLabels { document, label, most });
             }
         }
