@@ -60,5 +60,8 @@ mod documents {
         lda_bmm_paper: LdaBmm Paper;
         naive_bayes_em: NaiveBayesEm Default;
         naive_bayes_vb_dp: NaiveBayesVbDp Default;
+        topics_svi_lda: TopicsSviLda Default;
+        topics_splda: TopicsSpLda Default;
+        topics_tfhdp: TopicsTfHdp Default;
     }
 }

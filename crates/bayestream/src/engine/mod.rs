@@ -7,6 +7,8 @@ pub mod fab;
 pub mod ofab;
 pub mod ofab_paper;
 pub mod parts;
+pub mod readout;
+pub mod svi;
 pub mod topics;
 pub mod vb;
 

@@ -34,7 +34,7 @@ const GROWTH: f64 = 1.25;
 pub(super) fn memory(subject: &DocumentSubject) -> Result<(), String> {
     let mut model = subject.model_with(51, |s| {
         s.text.max_words = 400;
-        (s.topics.max_topics, s.moments.max_components) = (20, 20);
+        (s.topics.max_topics, s.moments.max_components, s.svi.max_topics) = (20, 20, 20);
     })?;
     let mut sizes = Vec::new();
     for (first, n) in [(0, 2000), (2000, 8000)] {

@@ -57,6 +57,7 @@ impl DocumentSubject {
         // Draws cost as much as all else, and few will do here.
         config.settings.moments.draws = 100;
         config.settings.batch.n_topics = 8;
+        (config.settings.svi.n_topics, config.settings.svi.batch_size) = (8, 64);
         change(&mut config.settings);
         config
     }

@@ -1,6 +1,6 @@
 //! Models of documents in files of the same format as others.
 
-use super::{Body, DocumentConfig, DocumentKind, DocumentModel};
+use super::{Body, DocumentConfig, DocumentKind, DocumentModel, svi_method};
 use crate::model::file::{invalid, packed, unpacked};
 use crate::model::{FormatError, Header, Kind, read_header};
 
@@ -42,6 +42,9 @@ impl Body {
                 | (Body::LdaBmm(_), DocumentKind::LdaBmm)
                 | (Body::NaiveBayesEm(_), DocumentKind::NaiveBayesEm)
                 | (Body::NaiveBayesVbDp(_), DocumentKind::NaiveBayesVbDp)
-        )
+        ) || match self {
+            Body::Svi(learner) => Some(learner.method()) == svi_method(config.kind),
+            _ => false,
+        }
     }
 }

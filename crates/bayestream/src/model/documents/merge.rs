@@ -73,6 +73,12 @@ impl DocumentModel {
                     config.kind
                 ));
             }
+            Body::Svi(_) => {
+                return unsupported(format!(
+                    "{} has no rule for topics of shards, which are in no common order; fit topics/mm-hdp instead",
+                    config.kind
+                ));
+            }
         };
         Ok(DocumentModel { config, pipeline, labels: LabelNames::default(), body, buffer: DocumentBuffer::new() })
     }

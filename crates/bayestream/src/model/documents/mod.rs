@@ -13,6 +13,7 @@ pub use snapshot::{TopWord, TopicSnapshot};
 use super::ConfigError;
 use crate::data::{DocumentBuffer, LabelNames};
 use crate::engine::bmm::{LdaBmm, NaiveBayesBatch, NaiveBayesBmm};
+use crate::engine::svi::{Method, SviTopics};
 use crate::engine::topics::MmHdp;
 use crate::engine::{DocumentLearner, StepReport};
 use crate::structure::{DocumentScores, EventLog, LogScore};
@@ -60,6 +61,17 @@ enum Body {
     LdaBmm(Box<LdaBmm>),
     NaiveBayesEm(Box<NaiveBayesBatch>),
     NaiveBayesVbDp(Box<NaiveBayesBatch>),
+    Svi(Box<SviTopics>),
+}
+
+/// How the kinds of one engine differ; none for other kinds.
+fn svi_method(kind: DocumentKind) -> Option<Method> {
+    match kind {
+        DocumentKind::TopicsSviLda => Some(Method::Variational),
+        DocumentKind::TopicsSpLda => Some(Method::Gibbs),
+        DocumentKind::TopicsTfHdp => Some(Method::Growing),
+        _ => None,
+    }
 }
 
 /// What an update did with text and model.
@@ -78,6 +90,7 @@ impl Body {
             Body::NaiveBayesBmm(learner) => learner.as_ref(),
             Body::LdaBmm(learner) => learner.as_ref(),
             Body::NaiveBayesEm(learner) | Body::NaiveBayesVbDp(learner) => learner.as_ref(),
+            Body::Svi(learner) => learner.as_ref(),
         }
     }
 
@@ -87,6 +100,7 @@ impl Body {
             Body::NaiveBayesBmm(learner) => learner.as_mut(),
             Body::LdaBmm(learner) => learner.as_mut(),
             Body::NaiveBayesEm(learner) | Body::NaiveBayesVbDp(learner) => learner.as_mut(),
+            Body::Svi(learner) => learner.as_mut(),
         }
     }
 }
@@ -109,7 +123,11 @@ impl DocumentModel {
 
     fn with_pipeline(config: DocumentConfig, pipeline: TextPipeline) -> Result<DocumentModel, ConfigError> {
         let (seed, shard, settings) = (config.seed, config.shard, &config.settings);
+        let svi = |method| Body::Svi(Box::new(SviTopics::new(method, &settings.svi, seed, shard)));
         let body = match config.kind {
+            DocumentKind::TopicsSviLda => svi(Method::Variational),
+            DocumentKind::TopicsSpLda => svi(Method::Gibbs),
+            DocumentKind::TopicsTfHdp => svi(Method::Growing),
             DocumentKind::TopicsMmHdp => Body::TopicsMmHdp(Box::new(MmHdp::new(&settings.topics, seed, shard))),
             DocumentKind::NaiveBayesBmm => {
                 Body::NaiveBayesBmm(Box::new(NaiveBayesBmm::new(&settings.moments, seed, shard)))
@@ -188,10 +206,10 @@ impl DocumentModel {
         let most = self.config.settings.max_labels;
         let mut numbers = Vec::with_capacity(n_documents);
         for (document, of_document) in labels.iter().enumerate() {
-            let named = of_document.iter().map(|label| label.trim()).filter(|label| !label.is_empty());
+            let mut named = of_document.iter().map(|label| label.trim()).filter(|label| !label.is_empty());
             numbers.push(named.clone().map(|label| known.number(label)).collect());
             if known.len() > most {
-                let label = named.last().unwrap_or_default().to_string();
+                let label = named.next_back().unwrap_or_default().to_string();
                 return Err(TextError::TooManyLabels { document, label, most });
             }
         }
