@@ -63,5 +63,9 @@ mod documents {
         topics_svi_lda: TopicsSviLda Default;
         topics_splda: TopicsSpLda Default;
         topics_tfhdp: TopicsTfHdp Default;
+        medlda_ave: MedLdaAve Default;
+        medlda_gibbs: MedLdaGibbs Default;
+        medhdp_ave: MedHdpAve Default;
+        medhdp_gibbs: MedHdpGibbs Default;
     }
 }

@@ -10,8 +10,7 @@ mod settings;
 mod watching;
 
 pub use documents::{
-    DOCUMENT_KINDS, DOCUMENT_SETTINGS, DocumentConfig, DocumentKind, DocumentModel, DocumentSettings, DocumentStep,
-    TopWord, TopicSnapshot,
+    DOCUMENT_KINDS, DocumentConfig, DocumentKind, DocumentModel, DocumentSettings, DocumentStep, TopWord, TopicSnapshot,
 };
 pub use error::{ConfigError, FormatError, MergeError, UpdateError};
 pub use file::{FORMAT_VERSION, Header, read_header};

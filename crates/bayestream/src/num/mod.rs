@@ -69,5 +69,6 @@ pub mod portable {
     pub use super::special::portable::digamma_slice;
     pub use super::topic_draws::portable::{draw_topics, foretell, gain_words};
     pub use super::topic_rows::portable::{dot_f32, fold_in, learn_words};
+    pub use super::topic_sweep::portable::sweep_document;
     pub use super::whitener::portable::{log_density, mahalanobis};
 }

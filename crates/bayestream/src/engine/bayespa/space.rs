@@ -215,7 +215,7 @@ pub(super) struct Pulls {
 
 impl Pulls {
     pub fn new(space: &Space, settings: &MedSettings) -> Option<Pulls> {
-        if settings.classifier != Classifier::Gibbs {
+        if settings.classifier != Classifier::Gibbs || settings.cost == 0.0 {
             return None;
         }
         let (stride, k, feature) = (space.stride, space.k, constant_feature(settings));

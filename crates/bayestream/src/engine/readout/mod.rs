@@ -78,6 +78,15 @@ impl Readout {
         self.reservoir.renumber(number);
     }
 
+    /// A copy with other numbers for words and labels; a word without a number is let go.
+    pub fn relabelled(&self, number: impl Fn(u32) -> Option<u32>, labels: &[u32]) -> Readout {
+        let mut copy = self.clone();
+        copy.reservoir.renumber(number);
+        copy.reservoir.relabel(labels);
+        copy.n_labels = labels.iter().take(self.n_labels as usize).max().map_or(0, |label| label + 1);
+        copy
+    }
+
     /// The readout of all documents that two have seen. Words and labels of both must have the same numbers.
     pub fn merged(&self, other: &Readout) -> Readout {
         Readout {

@@ -95,6 +95,14 @@ impl Reservoir {
         }
     }
 
+    /// Labels under other numbers.
+    pub fn relabel(&mut self, numbers: &[u32]) {
+        for kept in self.kept.values_mut() {
+            kept.labels.iter_mut().for_each(|label| *label = numbers[*label as usize]);
+            kept.labels.sort_unstable();
+        }
+    }
+
     /// The sample of all documents that two have seen, as large as the smaller one may be: a document that one of them let go
     /// for want of room must not be missed.
     pub fn merged(&self, other: &Reservoir) -> Reservoir {

@@ -21,6 +21,9 @@ impl DocumentModel {
         if !model.body.fits(&model.config) || model.pipeline.settings() != &model.config.settings.text {
             return Err(invalid("its parts do not belong to the kind it names".into()));
         }
+        if model.labels.len() > model.config.settings.max_labels {
+            return Err(invalid("it has more labels than it may have".into()));
+        }
         let n_words = model.pipeline.vocabulary().len();
         model.body.learner_mut().restore(n_words).map_err(invalid)?;
         Ok(model)
@@ -44,6 +47,10 @@ impl Body {
                 | (Body::NaiveBayesVbDp(_), DocumentKind::NaiveBayesVbDp)
         ) || match self {
             Body::Svi(learner) => Some(learner.method()) == svi_method(config.kind),
+            Body::Med(learner) => {
+                learner.settings() == &config.settings.supervised
+                    && config.kind.supervised() == Some(learner.settings().sort())
+            }
             _ => false,
         }
     }

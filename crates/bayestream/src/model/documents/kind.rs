@@ -24,10 +24,18 @@ pub enum DocumentKind {
     TopicsSpLda,
     /// Hierarchical Dirichlet process, truncation-free online inference.
     TopicsTfHdp,
+    /// Supervised topics, averaging classifier, number of topics given.
+    MedLdaAve,
+    /// Supervised topics, Gibbs classifier, number of topics given.
+    MedLdaGibbs,
+    /// Supervised topics, averaging classifier, number of topics open.
+    MedHdpAve,
+    /// Supervised topics, Gibbs classifier, number of topics open.
+    MedHdpGibbs,
 }
 
 /// Every kind that learns from documents.
-pub const DOCUMENT_KINDS: [KindInfo<DocumentKind>; 8] = [
+pub const DOCUMENT_KINDS: [KindInfo<DocumentKind>; 12] = [
     KindInfo {
         kind: DocumentKind::TopicsMmHdp,
         name: "topics/mm-hdp",
@@ -83,6 +91,34 @@ pub const DOCUMENT_KINDS: [KindInfo<DocumentKind>; 8] = [
         alias: None,
         streaming: true,
         summary: "number of topics grows, truncation-free online HDP (Gibbs); labels by a linear machine on top",
+    },
+    KindInfo {
+        kind: DocumentKind::MedLdaAve,
+        name: "topics/medlda-ave",
+        alias: None,
+        streaming: true,
+        summary: "topics that tell labels, in one pass, by an averaging classifier (online BayesPA, paMedLDA-ave)",
+    },
+    KindInfo {
+        kind: DocumentKind::MedLdaGibbs,
+        name: "topics/medlda-gibbs",
+        alias: Some("classify"),
+        streaming: true,
+        summary: "topics that tell labels, in one pass, by a Gibbs classifier (online BayesPA, paMedLDA-gibbs)",
+    },
+    KindInfo {
+        kind: DocumentKind::MedHdpAve,
+        name: "topics/medhdp-ave",
+        alias: None,
+        streaming: true,
+        summary: "topics that tell labels, their number open, by an averaging classifier (online BayesPA, paMedHDP-ave)",
+    },
+    KindInfo {
+        kind: DocumentKind::MedHdpGibbs,
+        name: "topics/medhdp-gibbs",
+        alias: None,
+        streaming: true,
+        summary: "topics that tell labels, their number open, by a Gibbs classifier (online BayesPA, paMedHDP-gibbs)",
     },
 ];
 

@@ -1,6 +1,8 @@
 //! All that can be set of a model of documents: its topics, and its way from text to words.
 
 use super::DocumentKind;
+use super::supervised::SUPERVISED_SETTINGS;
+use crate::engine::bayespa::MedSettings;
 use crate::engine::bmm::{BatchSettings, BmmSettings, MOST_COMMON};
 use crate::engine::svi::SviSettings;
 use crate::engine::topics::TopicSettings;
@@ -23,6 +25,8 @@ pub struct DocumentSettings {
     pub batch: BatchSettings,
     /// Topics that move by step sizes.
     pub svi: SviSettings,
+    /// Supervised topics.
+    pub supervised: MedSettings,
     /// Labels that there may be.
     pub max_labels: usize,
 }
@@ -43,8 +47,8 @@ fn batch(kind: DocumentKind) -> bool {
     !kind.info().streaming
 }
 
-/// The settings beside those of text, which every kind of documents has ([`TextSetting::all`]).
-pub const DOCUMENT_SETTINGS: [SettingInfo<DocumentSettings, DocumentKind>; 41] = [
+/// The settings beside those of text, which every kind of documents has ([`TextSetting::all`]), and of supervised topics.
+const DOCUMENT_SETTINGS: [SettingInfo<DocumentSettings, DocumentKind>; 41] = [
     SettingInfo {
         name: "max-topics",
         takes: "a number from 1 to 10000",
@@ -392,6 +396,7 @@ impl DocumentSettings {
             moments,
             batch,
             svi: if growing(kind) { SviSettings::for_hdp() } else { SviSettings::default() },
+            supervised: kind.supervised_defaults(),
             max_labels: MAX_LABELS,
         }
     }
@@ -419,7 +424,7 @@ impl DocumentSettings {
 
     /// The settings that a kind has beside those of text.
     pub fn of_kind(kind: DocumentKind) -> impl Iterator<Item = &'static SettingInfo<DocumentSettings, DocumentKind>> {
-        DOCUMENT_SETTINGS.iter().filter(move |s| (s.of)(kind))
+        DOCUMENT_SETTINGS.iter().chain(&SUPERVISED_SETTINGS).filter(move |s| (s.of)(kind))
     }
 
     /// A kind's settings as name and value, those of text last.
@@ -432,7 +437,12 @@ impl DocumentSettings {
     /// Says what is wrong, if anything.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         self.text.check().map_err(|error: TextError| ConfigError::Text { error })?;
-        let fault = self.topics.fault().or_else(|| self.moments.check().err()).or_else(|| self.svi.fault());
+        let fault = self
+            .topics
+            .fault()
+            .or_else(|| self.moments.check().err())
+            .or_else(|| self.supervised.fault())
+            .or_else(|| self.svi.fault());
         fault.map_or(Ok(()), |reason| Err(ConfigError::BadColumns { reason }))
     }
 }
