@@ -3,6 +3,7 @@
 pub mod bmm;
 pub mod dp;
 pub mod fab;
+pub mod linear;
 pub mod ofab;
 pub mod ofab_paper;
 pub mod parts;
