@@ -14,6 +14,7 @@ fn settings(rule: Rule, n: usize, c: f64) -> LinearSettings {
         epsilon: 1.0,
         sigma2: 1.0,
         full: rule == Rule::Gibbs,
+        inference: Inference::Augmented,
         rounds: 3,
         bias: 0.0,
         positive: 1.0,

@@ -24,11 +24,14 @@ pub enum Truth<'a> {
 /// where it would have ended had it been announced before the first row.
 ///
 /// ```
-/// use bayestream::engine::linear::{Example, Inputs, LinearLearner, LinearSettings, Rule, TargetChoice, Truth};
+/// use bayestream::engine::linear::{
+///     Example, Inference, Inputs, LinearLearner, LinearSettings, Rule, TargetChoice, Truth,
+/// };
 ///
 /// let settings = LinearSettings {
 ///     rule: Rule::PaOne, target: TargetChoice::Label, inputs: Inputs::Columns { n: 1, scale: false },
-///     c: 1.0, epsilon: 1.0, sigma2: 1.0, full: false, rounds: 1, bias: 1.0, positive: 1.0,
+///     c: 1.0, epsilon: 1.0, sigma2: 1.0, full: false,
+///     inference: Inference::Moments, rounds: 1, bias: 1.0, positive: 1.0,
 /// };
 /// let mut learner = LinearLearner::new(settings).unwrap();
 /// for row in 0..40 {

@@ -4,6 +4,7 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `step` | one row and one task in scalars: step lengths, and the augmented hinge |
+//! | `moments` | the exact mean and variance of a Gaussian times hinges |
 //! | `belief` | Gaussian weights with all covariances |
 //! | `task` | one vector of weights |
 //! | `prepare` | from cells and words to features |
@@ -13,6 +14,7 @@
 mod belief;
 mod learner;
 mod merge;
+mod moments;
 mod prepare;
 mod settings;
 mod step;
@@ -25,8 +27,9 @@ mod laws;
 mod regret;
 
 pub use learner::{Contribution, Judgement, LinearLearner, Truth};
+pub use moments::matched;
 pub use prepare::{Example, Running};
-pub use settings::{Inputs, LinearSettings, Rule, TargetChoice, WordSettings, WordWeighting};
+pub use settings::{Inference, Inputs, LinearSettings, Rule, TargetChoice, WordSettings, WordWeighting};
 pub use step::{Evidence, Hinge, augmented, averaging, moved, pa_one, pa_two};
 pub use tally::Foretold;
 pub use task::{Aim, Features, Task};

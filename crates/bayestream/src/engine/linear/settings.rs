@@ -15,6 +15,15 @@ pub enum Rule {
     Gibbs,
 }
 
+/// How a Gibbs classifier makes a Gaussian of a Gaussian times a hinge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Inference {
+    /// By data augmentation, as the paper does: fixed once for each row, and too sure of itself after many.
+    Augmented,
+    /// By the exact mean and variance of the score, which are known in closed form.
+    Moments,
+}
+
 /// What is to be told from the features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TargetChoice {
@@ -79,6 +88,8 @@ pub struct LinearSettings {
     pub sigma2: f64,
     /// Covariances between weights are kept (Gibbs, columns only), not variances alone.
     pub full: bool,
+    /// How the Gaussian is found (Gibbs).
+    pub inference: Inference,
     /// Rounds of the augmentation for each row (Gibbs).
     pub rounds: u32,
     /// Value of the constant feature; 0 for none.

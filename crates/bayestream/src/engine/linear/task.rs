@@ -1,8 +1,9 @@
 //! One vector of weights, and how rows change it.
 
 use super::belief::Belief;
-use super::settings::{LinearSettings, Rule};
-use super::step::{Hinge, augmented, averaging, moved, pa_one, pa_two};
+use super::moments::matched;
+use super::settings::{Inference, LinearSettings, Rule};
+use super::step::{Evidence, Hinge, augmented, averaging, moved, pa_one, pa_two};
 use serde::{Deserialize, Serialize};
 
 /// A sparse vector of features: places in increasing order and their values. Place 0 is the constant feature.
@@ -145,7 +146,7 @@ impl Task {
                     x.iter().map(|(place, value)| 1.0 / (precisions[place] / (value * value) + precision)).sum()
                 };
                 let variance = variance_after(0.0);
-                let evidence = augmented(hinges, c, settings.rounds, score, variance, variance_after);
+                let evidence = said(settings, hinges, c, score, variance, variance_after);
                 // The best independent weights have the mean that dependent ones would have, and the diagonal of their
                 // precision; h/P with a diagonal P would count what features say together once for each of them.
                 let by = moved(&evidence, score, variance);
@@ -157,7 +158,7 @@ impl Task {
             Spread::Full(belief) => {
                 let row = x.dense(belief.len());
                 let variance = belief.variance(&row);
-                let evidence = augmented(hinges, c, settings.rounds, score, variance, |precision| {
+                let evidence = said(settings, hinges, c, score, variance, |precision| {
                     variance / (1.0 + precision * variance)
                 });
                 belief.take_up(&row, evidence.precision, evidence.pull);
@@ -213,5 +214,20 @@ impl Task {
             (Spread::Full(belief), Rule::Gibbs, true) if belief.len() == n_places => belief.fault(),
             _ => Some("the weights are not those of the rule it names"),
         }
+    }
+}
+
+/// What a row says of a score of this mean and variance.
+fn said(
+    settings: &LinearSettings,
+    hinges: &[Hinge],
+    c: f64,
+    mean: f64,
+    variance: f64,
+    variance_after: impl Fn(f64) -> f64,
+) -> Evidence {
+    match settings.inference {
+        Inference::Augmented => augmented(hinges, c, settings.rounds, mean, variance, variance_after),
+        Inference::Moments => matched(hinges, c, mean, variance),
     }
 }

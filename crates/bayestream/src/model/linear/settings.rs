@@ -1,7 +1,7 @@
 //! All that can be set of a classifier or regressor.
 
 use super::LinearKind;
-use crate::engine::linear::{Inputs, LinearSettings, Rule, TargetChoice, WordSettings, WordWeighting};
+use crate::engine::linear::{Inference, Inputs, LinearSettings, Rule, TargetChoice, WordSettings, WordWeighting};
 use crate::model::parse::{positive, put, put_option, put_word, word};
 use crate::model::{ConfigError, SettingInfo, nearest};
 use crate::text::{TextSetting, TextSettings};
@@ -49,6 +49,8 @@ pub struct LinearChoices {
     pub sigma2: f64,
     /// What is kept of covariances.
     pub covariance: CovarianceChoice,
+    /// How the Gaussian of a Gibbs classifier is found.
+    pub inference: Inference,
     /// Rounds of the augmentation for each row.
     pub rounds: u32,
     /// Value of the constant feature.
@@ -73,6 +75,7 @@ const COVARIANCES: [(&str, CovarianceChoice); 3] =
     [("auto", CovarianceChoice::Auto), ("full", CovarianceChoice::Full), ("diagonal", CovarianceChoice::Diagonal)];
 const WEIGHTINGS: [(&str, WordWeighting); 3] =
     [("once", WordWeighting::Once), ("counts", WordWeighting::Counts), ("log", WordWeighting::Log)];
+const INFERENCES: [(&str, Inference); 2] = [("moments", Inference::Moments), ("augmented", Inference::Augmented)];
 const SWITCH: [(&str, bool); 2] = [("on", true), ("off", false)];
 const LENGTHS: [(&str, bool); 2] = [("unit", true), ("raw", false)];
 
@@ -89,7 +92,7 @@ const OF_WORDS: [&str; 3] = ["counts", "idf", "length"];
 const OF_NUMBERS: [&str; 2] = ["scale", "covariance"];
 
 /// The settings beside those of text.
-pub const LINEAR_SETTINGS: [SettingInfo<LinearChoices, LinearKind>; 15] = [
+pub const LINEAR_SETTINGS: [SettingInfo<LinearChoices, LinearKind>; 16] = [
     SettingInfo {
         name: "target",
         takes: "label, labels or number",
@@ -147,9 +150,17 @@ pub const LINEAR_SETTINGS: [SettingInfo<LinearChoices, LinearKind>; 15] = [
         set: |s, t| put_word(&mut s.covariance, t, &COVARIANCES),
     },
     SettingInfo {
+        name: "inference",
+        takes: "moments or augmented",
+        help: "how a row's hinge makes the weights a Gaussian again: by exact moments, or by the paper's augmentation",
+        of: gibbs,
+        get: |s| word(&s.inference, &INFERENCES),
+        set: |s, t| put_word(&mut s.inference, t, &INFERENCES),
+    },
+    SettingInfo {
         name: "rounds",
         takes: "a number from 1 to 100",
-        help: "rounds in which a row's augmentation and the weights are sought in turn",
+        help: "inference=augmented: rounds in which a row's augmentation and the weights are sought in turn",
         of: gibbs,
         get: |s| s.rounds.to_string(),
         set: |s, t| put(&mut s.rounds, t, |v| (1..=100).contains(v)),
@@ -223,6 +234,7 @@ impl LinearChoices {
             epsilon: None,
             sigma2: 1.0,
             covariance: CovarianceChoice::Auto,
+            inference: Inference::Moments,
             rounds: 3,
             bias: 1.0,
             positive: 1.0,
@@ -310,6 +322,7 @@ impl LinearChoices {
             epsilon,
             sigma2: self.sigma2,
             full,
+            inference: self.inference,
             rounds: self.rounds,
             bias: self.bias,
             positive: self.positive,
