@@ -2,8 +2,8 @@
 
 use crate::error::Failure;
 use bayestream::model::{
-    AnyKind, Config, DocumentConfig, DocumentKind, DocumentModel, FeatureChoice, Kind, LinearConfig, LinearKind, LinearModel,
-    Model, Settings,
+    AnyKind, Config, DocumentConfig, DocumentKind, DocumentModel, FeatureChoice, Kind, LinearConfig, LinearKind,
+    LinearModel, Model, Settings,
 };
 use bayestream_io::{DocumentOptions, Format, OnError, ReadOptions};
 use clap::{Args, ValueEnum};
@@ -68,7 +68,9 @@ impl KindArgs {
         }
         if !text.text_column.is_empty() {
             if self.settings.iter().any(|(name, value)| name == "features" && value == "numbers") {
-                return Err(Failure::Usage("--text-column is for words, and features=numbers is set: leave one out".into()));
+                return Err(Failure::Usage(
+                    "--text-column is for words, and features=numbers is set: leave one out".into(),
+                ));
             }
             config.settings.features = FeatureChoice::Words;
         }

@@ -30,11 +30,21 @@ fn messages(n: usize) -> String {
     let one = |row: usize| {
         let mut rng = num::stream(6, 0, row as u64);
         let theme = ["cat", "dog", "emu"][rng.below(3)];
-        let words: Vec<String> = (0..20)
-            .map(|_| if rng.uniform() < 0.5 { format!("{theme}{}", rng.below(9)) } else { format!("the{}", rng.below(9)) })
-            .map(|word| word.replace(|c: char| c.is_ascii_digit(), &"abcdefghi"[rng.below(9)..][..1]))
-            .collect();
-        format!("{{\"id\":\"m{row}\",\"text\":\"{}\",\"kind\":\"{theme}\",\"kinds\":[\"{theme}\",\"any\"]}}\n", words.join(" "))
+        let words: Vec<String> =
+            (0..20)
+                .map(|_| {
+                    if rng.uniform() < 0.5 {
+                        format!("{theme}{}", rng.below(9))
+                    } else {
+                        format!("the{}", rng.below(9))
+                    }
+                })
+                .map(|word| word.replace(|c: char| c.is_ascii_digit(), &"abcdefghi"[rng.below(9)..][..1]))
+                .collect();
+        format!(
+            "{{\"id\":\"m{row}\",\"text\":\"{}\",\"kind\":\"{theme}\",\"kinds\":[\"{theme}\",\"any\"]}}\n",
+            words.join(" ")
+        )
     };
     (0..n).map(one).collect()
 }
@@ -46,9 +56,16 @@ fn labels_of_rows_are_learnt_shown_and_told() {
     for kind in ["classify/pa", "classify/bayespa-ave", "classify/bayespa-gibbs", "classify"] {
         let told = folder.ok(&format!("fit f.csv -m {kind} --label-column species --drop name,weight -o m.bay --json"));
         let summary = json(&told.stdout);
-        assert_eq!((&summary["n_seen"], &summary["n_unlabelled"], &summary["n_labels"]), (&600.into(), &60.into(), &2.into()));
+        assert_eq!(
+            (&summary["n_seen"], &summary["n_unlabelled"], &summary["n_labels"]),
+            (&600.into(), &60.into(), &2.into())
+        );
         assert!(summary["score"]["accuracy"].as_f64().unwrap() > 0.9, "{summary}");
-        assert!(told.stderr.contains("60 rows had no label") && told.stderr.contains("2 labels from 2 features"), "{}", told.stderr);
+        assert!(
+            told.stderr.contains("60 rows had no label") && told.stderr.contains("2 labels from 2 features"),
+            "{}",
+            told.stderr
+        );
         let shown = json(&folder.ok("inspect m.bay --json").stdout);
         assert_eq!((&shown["label_column"], &shown["labels"][1]["label"]), (&"species".into(), &"oak".into()));
         assert_eq!(shown["labels"][1]["speaking_for"][0]["feature"], "length", "{shown}");
@@ -62,7 +79,10 @@ fn labels_of_rows_are_learnt_shown_and_told() {
             let species = row.split(',').nth(3).unwrap();
             n += usize::from(!species.is_empty());
             right += usize::from(score["label"] == species);
-            assert!(score["margin"].as_f64().unwrap() >= 0.0 && score["scores"].as_array().unwrap().len() == 2, "{score}");
+            assert!(
+                score["margin"].as_f64().unwrap() >= 0.0 && score["scores"].as_array().unwrap().len() == 2,
+                "{score}"
+            );
             assert_eq!(score.get("deviation").is_some(), kind.contains("gibbs") || kind == "classify");
         }
         assert!(n == 540 && right * 100 > n * 93, "{kind}: {right} of {n}");
@@ -93,7 +113,8 @@ fn numbers_are_told_in_their_own_units() {
         assert!((first["prediction"].as_f64().unwrap() - weight).abs() < 1.5, "{kind}: {first} {weight}");
         assert!(first.get("label").is_none() && first.get("margin").is_none());
     }
-    folder.run("fit f.csv -m classify/pa --set target=number --label-column species --drop name,weight -o no.bay")
+    folder
+        .run("fit f.csv -m classify/pa --set target=number --label-column species --drop name,weight -o no.bay")
         .complains(1, &["f.csv: row 1", "is not a finite number", "--on-error skip", "no.bay was not written"]);
 }
 
@@ -117,7 +138,8 @@ fn labels_of_documents_one_or_several() {
     let score = json(folder.ok("score several.bay m.ndjson").stdout.lines().next().unwrap());
     let labels: Vec<&str> = score["labels"].as_array().unwrap().iter().map(|l| l.as_str().unwrap()).collect();
     assert!(labels.len() == 2 && labels.contains(&"any"), "{score}");
-    folder.run("fit m.ndjson -m classify/pa --text-column text --label-column kinds -o no.bay")
+    folder
+        .run("fit m.ndjson -m classify/pa --text-column text --label-column kinds -o no.bay")
         .complains(1, &["m.ndjson: row 1", "2 labels where one is expected", "target=labels"]);
     // In CSV several labels stand in one cell.
     folder.write("s.csv", "x,tags\n1,a;b\n-1,b\n2,a;b\n-2,b\n");
@@ -162,17 +184,25 @@ fn what_is_wrong_is_said() {
     let folder = Folder::new();
     folder.write("f.csv", flowers(60));
     folder.write("m.ndjson", messages(20));
-    folder.run("fit f.csv -m classify/pa -o m.bay")
+    folder
+        .run("fit f.csv -m classify/pa -o m.bay")
         .complains(2, &["--label-column", "the columns are name, length, width, species, weight"]);
-    folder.run("fit f.csv -m classify/pa --label-column colour -o m.bay")
-        .complains(1, &["there is no column `colour`", "--label-column", "the columns are name, length, width, species, weight"]);
+    folder.run("fit f.csv -m classify/pa --label-column colour -o m.bay").complains(
+        1,
+        &["there is no column `colour`", "--label-column", "the columns are name, length, width, species, weight"],
+    );
     folder.run("fit f.csv -m clasify/pa --label-column species -o m.bay").complains(2, &["did you mean `classify/pa`"]);
-    folder.run("fit f.csv -m classify/pa --set sigma2=2 --label-column species -o m.bay").complains(2, &["no setting `sigma2`"]);
-    folder.run("fit f.csv -m classify/pa --label-column name --drop species,weight --set max-labels=20 -o m.bay")
+    folder
+        .run("fit f.csv -m classify/pa --set sigma2=2 --label-column species -o m.bay")
+        .complains(2, &["no setting `sigma2`"]);
+    folder
+        .run("fit f.csv -m classify/pa --label-column name --drop species,weight --set max-labels=20 -o m.bay")
         .complains(1, &["f.csv: row 21", "`f20` would be one more than 20 labels", "max-labels"]);
-    folder.run("fit m.ndjson -m classify --text-column text --set features=numbers --label-column kind -o m.bay")
+    folder
+        .run("fit m.ndjson -m classify --text-column text --set features=numbers --label-column kind -o m.bay")
         .complains(2, &["leave one out"]);
-    folder.run("fit m.ndjson -m classify --text-column text --set covariance=full --label-column kind -o m.bay")
+    folder
+        .run("fit m.ndjson -m classify --text-column text --set covariance=full --label-column kind -o m.bay")
         .complains(2, &["covariance=full", "diagonal for words"]);
     folder.ok("fit f.csv -m classify/pa --label-column species --drop name,weight -o m.bay");
     folder.run("fit f.csv --resume m.bay --set c=3 --drop name,weight -o m.bay").complains(2, &["--set is fixed"]);

@@ -81,7 +81,7 @@ fn of_documents(kind: &KindInfo<DocumentKind>) -> KindEntry {
 }
 
 fn of_labels(kind: &KindInfo<LinearKind>) -> KindEntry {
-    let defaults = LinearChoices::of(kind.kind).all(kind.kind);
+    let defaults = LinearChoices::new().all(kind.kind);
     let infos = LinearChoices::of_kind(kind.kind).map(|info| (info.takes, info.help));
     let of_text = TextSetting::all().iter().map(|setting| (setting.takes, setting.help));
     entry(kind, "labels", infos.chain(of_text).zip(defaults))

@@ -55,7 +55,9 @@ pub fn run(args: PlotArgs) -> Result<(), Failure> {
             }
             AnyModel::Linear(model) => {
                 let kind = model.config().kind;
-                return Err(Failure::Usage(format!("{path}: there is no picture of {kind}: `inspect` shows its features")));
+                return Err(Failure::Usage(format!(
+                    "{path}: there is no picture of {kind}: `inspect` shows its features"
+                )));
             }
             AnyModel::Rows(model) => Some(model_file::learnt(path, *model)?),
         },

@@ -48,7 +48,8 @@ pub fn begin(args: &FitArgs, kind: LinearKind) -> Result<(), Failure> {
     let is_words = config.settings.features == bayestream::model::FeatureChoice::Words;
     if args.vocabulary.is_some() && !is_words {
         return Err(Failure::Usage(
-            "--vocabulary is for words: name the column of the text with --text-column, or pass --set features=words".into(),
+            "--vocabulary is for words: name the column of the text with --text-column, or pass --set features=words"
+                .into(),
         ));
     }
     if !is_words {
@@ -164,7 +165,12 @@ fn learn(args: &FitArgs, mut model: LinearModel, mut source: Source) -> Result<(
     }
 }
 
-fn take_in(args: &FitArgs, model: &mut LinearModel, portion: &mut Portion, tally: &mut Tally) -> Result<usize, Failure> {
+fn take_in(
+    args: &FitArgs,
+    model: &mut LinearModel,
+    portion: &mut Portion,
+    tally: &mut Tally,
+) -> Result<usize, Failure> {
     loop {
         match portion.learn(model) {
             Ok(step) => {
@@ -204,7 +210,11 @@ pub fn told(model: &LinearModel, snapshot: &LinearSnapshot) -> String {
             short(foretold.mean_absolute_error_of_mean())
         ),
         TargetChoice::Labels => {
-            format!("F1 {} over all labels, {} of the rows wholly right", short(foretold.f1()), short(foretold.accuracy()))
+            format!(
+                "F1 {} over all labels, {} of the rows wholly right",
+                short(foretold.f1()),
+                short(foretold.accuracy())
+            )
         }
         TargetChoice::Label => format!(
             "{} of the rows right (the commonest label so far: {})",
@@ -273,13 +283,7 @@ fn stopped_before_rows(signal: i32) -> Failure {
     Failure::Stopped { signal, message: format!("{}: no row was learnt, nothing was written", stop::name(signal)) }
 }
 
-fn stopped(
-    args: &FitArgs,
-    model: &LinearModel,
-    checkpoint: Option<Checkpoint>,
-    tally: &Tally,
-    signal: i32,
-) -> Failure {
+fn stopped(args: &FitArgs, model: &LinearModel, checkpoint: Option<Checkpoint>, tally: &Tally, signal: i32) -> Failure {
     if tally.n_learnt == 0 {
         return stopped_before_rows(signal);
     }

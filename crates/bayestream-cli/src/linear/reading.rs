@@ -119,7 +119,8 @@ impl Portion {
         let is_several = model.config().settings.target == TargetChoice::Labels;
         match self {
             Portion::Rows(portion) => {
-                let labels: Vec<Vec<String>> = portion.batch.labels.iter().map(|cell| apart(cell, is_several)).collect();
+                let labels: Vec<Vec<String>> =
+                    portion.batch.labels.iter().map(|cell| apart(cell, is_several)).collect();
                 model.update_rows(&self.batch(portion, model)?, &labels)
             }
             Portion::Documents(portion) => {

@@ -131,7 +131,9 @@ impl<'a> Table<'a> {
         let (model, target) = (self.model, self.model.config().settings.target);
         let name = |at: usize| model.labels()[at].as_str();
         let named: Vec<String> = judged.labels.iter().map(|at| name(*at).to_string()).collect();
-        let scores = List::of(judged.scores.iter().enumerate().map(|(at, score)| ("label", name_of(model, at), "score", *score)));
+        let scores = List::of(
+            judged.scores.iter().enumerate().map(|(at, score)| ("label", name_of(model, at), "score", *score)),
+        );
         let reasons = List::of(judged.reasons.iter().map(|reason| {
             ("feature", model.feature_name(reason.feature).unwrap_or_default(), "amount", reason.amount)
         }));

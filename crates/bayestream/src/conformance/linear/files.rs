@@ -18,7 +18,8 @@ pub(super) fn round_trip(subject: &LinearSubject) -> Result<(), String> {
         subject.feed(&mut model, &all.part(from, age), BATCH)?;
         from = age;
         let saved = model.save();
-        subject.ensure(reloaded(&model)?.save() == saved, || format!("after {age} rows the file changes when loaded"))?;
+        subject
+            .ensure(reloaded(&model)?.save() == saved, || format!("after {age} rows the file changes when loaded"))?;
         let header = read_header(&saved).map_err(|e| e.to_string())?;
         let said = (header.kind.as_str(), header.n_seen);
         subject.ensure(said == (subject.kind().name(), age as u64), || format!("{header:?}"))?;
@@ -47,7 +48,8 @@ pub(super) fn resume(subject: &LinearSubject) -> Result<(), String> {
     };
     let uninterrupted = run(&|_| false)?;
     for at in INTERRUPTIONS {
-        subject.ensure(run(&|end| end == at)? == uninterrupted, || format!("interrupted after {at} rows it differs"))?;
+        subject
+            .ensure(run(&|end| end == at)? == uninterrupted, || format!("interrupted after {at} rows it differs"))?;
     }
     subject.ensure(run(&|_| true)? == uninterrupted, || "interrupted after every batch it differs".into())
 }

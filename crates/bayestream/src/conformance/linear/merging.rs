@@ -9,7 +9,7 @@ pub(super) fn identity(subject: &LinearSubject) -> Result<(), String> {
     let merged = LinearModel::merge(std::slice::from_ref(&model)).map_err(|e| e.to_string())?;
     subject.ensure(merged.save() == model.save(), || "a model merged with nothing is another".into())?;
     subject.ensure(LinearModel::merge(&[]).is_err(), || "nothing at all can be merged".into())?;
-    let other = subject.model_with(|s| s.c = 7.0)?;
+    let other = subject.model_with(|s| s.c = Some(7.0))?;
     let code = LinearModel::merge(&[model, other]).map_err(|e| e.code()).err();
     subject.ensure(code == Some("models-differ"), || format!("{code:?}"))
 }
@@ -29,7 +29,8 @@ pub(super) fn commutes(subject: &LinearSubject) -> Result<(), String> {
         subject.ensure(first.n_seen() == n as u64, || format!("{} rows are left of {n}", first.n_seen()))?;
         subject.ensure_sound(&first, &sample(subject.setup(), 41, 5000, 20), "three shards")?;
         for order in [[0, 2, 1], [1, 0, 2], [2, 1, 0]] {
-            subject.ensure(merge(order)?.save() == first.save(), || format!("merged in the order {order:?} it differs"))?;
+            subject
+                .ensure(merge(order)?.save() == first.save(), || format!("merged in the order {order:?} it differs"))?;
         }
     }
     Ok(())
@@ -69,7 +70,7 @@ pub(super) fn refusals(subject: &LinearSubject) -> Result<(), String> {
     if !subject.is_words() {
         let diagonal = pair(|s| s.covariance = crate::model::CovarianceChoice::Diagonal)?;
         subject.ensure(expected(&diagonal, "covariance=full"), || format!("{diagonal:?}"))?;
-        let unbiased = pair(|s| s.bias = 0.0)?;
+        let unbiased = pair(|s| s.bias = Some(0.0))?;
         subject.ensure(expected(&unbiased, "bias above 0"), || format!("{unbiased:?}"))?;
         let raw = pair(|s| (s.scale, s.covariance) = (false, crate::model::CovarianceChoice::Diagonal))?;
         subject.ensure(raw.is_ok(), || format!("{raw:?}"))?;

@@ -89,7 +89,11 @@ fn averaging_with_any_variance_solves_its_dual() {
         let dual = |tau: f64| epsilon * tau - (tau * f + 0.5 * sigma2 * tau * tau * square);
         let loss = (epsilon - f).max(0.0);
         let tau = averaging(loss, square, sigma2, c);
-        if tau == 2.0 * c { n_cut += 1 } else { n_free += usize::from(tau > 0.0) }
+        if tau == 2.0 * c {
+            n_cut += 1
+        } else {
+            n_free += usize::from(tau > 0.0)
+        }
         let best = largest(0.0, 2.0 * c, dual);
         // The objective is a few terms of this size, each rounded.
         let terms = (epsilon + f.abs()) * 2.0 * c + 2.0 * sigma2 * c * c * square;
@@ -246,7 +250,8 @@ fn a_label_that_comes_late_ends_where_it_would_have_ended() {
 #[test]
 fn two_labels_are_mirror_images() {
     for rule in [Rule::PaOne, Rule::PaTwo, Rule::Average, Rule::Gibbs] {
-        let plan = LinearSettings { inputs: Inputs::Columns { n: 3, scale: true }, bias: 1.0, ..settings(rule, 3, 0.6) };
+        let plan =
+            LinearSettings { inputs: Inputs::Columns { n: 3, scale: true }, bias: 1.0, ..settings(rule, 3, 0.6) };
         let mut learner = LinearLearner::new(plan).unwrap();
         for (x, y) in rows(&mut stream(10, 0, 0), 100, 3, 0.0) {
             learner.learn(Example::Cells(&x), Truth::Labels(&[if y > 0.0 { "yes" } else { "no" }]), 1.0);
@@ -320,7 +325,8 @@ fn gibbs_regression_finds_the_line() {
     };
     let mut rng = stream(13, 0, 0);
     for rule in [Rule::Gibbs, Rule::PaOne, Rule::PaTwo, Rule::Average] {
-        let plan = LinearSettings { rule, full: rule == Rule::Gibbs, c: if rule == Rule::Gibbs { 1.0 } else { 0.02 }, ..plan };
+        let plan =
+            LinearSettings { rule, full: rule == Rule::Gibbs, c: if rule == Rule::Gibbs { 1.0 } else { 0.02 }, ..plan };
         let mut learner = LinearLearner::new(plan).unwrap();
         let number = |x: &[f64], noise: f64| 1000.0 + 30.0 * x[0] - 50.0 * x[1] + noise;
         for _ in 0..3000 {

@@ -294,7 +294,8 @@ impl LinearLearner {
         let labels = if is_number { Vec::new() } else { self.chosen(&scores) };
         let leading = if is_number { Some(0) } else { labels.first().copied() };
         let unit = if is_number && self.is_scaled() { self.numbers.deviation() } else { 1.0 };
-        let deviation = leading.and_then(|at| self.tasks[at].variance(x, self.settings.sigma2)).map(|v| unit * v.sqrt());
+        let deviation =
+            leading.and_then(|at| self.tasks[at].variance(x, self.settings.sigma2)).map(|v| unit * v.sqrt());
         let reasons = leading.map_or_else(Vec::new, |at| {
             let weights = self.tasks[at].weights();
             let of = |(place, value): (usize, f64)| Contribution {

@@ -268,9 +268,8 @@ fn check_closeness(inference: Inference, limits: &[(f64, Limits)]) {
             }
         }
         let told = format!("c {c}: mean off by {mean_off:.3}, deviations {low:.3} to {high:.3}, losses by {dearer:.4}");
-        println!("{inference:?} {told}");
         let within = low > limit.deviations.0 && high < limit.deviations.1 && dearer < limit.dearer;
-        assert!(within && mean_off < limit.mean_off, "{told}");
+        assert!(within && mean_off < limit.mean_off, "{inference:?} {told}");
     }
 }
 
@@ -312,20 +311,29 @@ fn keeps_the_bounds(inference: Inference) {
     }
 }
 
+/// Measured: mean off by 0.17, 0.84 and 2.98 deviations, deviations 0.99–1.13, 0.68–1.21 and 0.41–1.34 of the exact ones,
+/// losses by 1, 4 and 26 %. The limits leave half as much again. Rows are taken up one by one and never looked at again:
+/// what the first ones were taken for under the broad prior stays, and weighs more the larger c is.
 #[test]
 fn the_update_by_moments_stays_close_to_the_exact_one() {
     let limits = |mean_off, low, high, dearer| Limits { mean_off, deviations: (low, high), dearer };
-    check_closeness(
-        Inference::Moments,
-        &[(0.1, limits(9.0, 0.0, 9.0, 9.0)), (0.5, limits(9.0, 0.0, 9.0, 9.0)), (2.0, limits(9.0, 0.0, 9.0, 9.0))],
-    );
+    let measured = [
+        (0.1, limits(0.26, 0.95, 1.2, 0.015)),
+        (0.5, limits(1.26, 0.52, 1.32, 0.06)),
+        (2.0, limits(4.5, 0.28, 1.5, 0.39)),
+    ];
+    check_closeness(Inference::Moments, &measured);
 }
 
+/// Measured: mean off by 0.20, 1.60 and 5.80 deviations, deviations 0.82–0.95, 0.43–0.92 and 0.20–0.84 of the exact ones,
+/// losses by 1, 12 and 51 %. Every row adds precision, those far beyond their margin too: never wider, and too sure.
 #[test]
-fn the_update_by_augmentation_is_close_while_losses_are_small() {
+fn the_update_by_augmentation_is_farther_off_and_never_wider() {
     let limits = |mean_off, low, high, dearer| Limits { mean_off, deviations: (low, high), dearer };
-    check_closeness(
-        Inference::Augmented,
-        &[(0.1, limits(9.0, 0.0, 9.0, 9.0)), (0.5, limits(9.0, 0.0, 9.0, 9.0)), (2.0, limits(9.0, 0.0, 9.0, 9.0))],
-    );
+    let measured = [
+        (0.1, limits(0.31, 0.72, 1.0, 0.017)),
+        (0.5, limits(2.4, 0.28, 1.0, 0.18)),
+        (2.0, limits(8.7, 0.1, 1.0, 0.76)),
+    ];
+    check_closeness(Inference::Augmented, &measured);
 }

@@ -158,9 +158,8 @@ impl Task {
             Spread::Full(belief) => {
                 let row = x.dense(belief.len());
                 let variance = belief.variance(&row);
-                let evidence = said(settings, hinges, c, score, variance, |precision| {
-                    variance / (1.0 + precision * variance)
-                });
+                let evidence =
+                    said(settings, hinges, c, score, variance, |precision| variance / (1.0 + precision * variance));
                 belief.take_up(&row, evidence.precision, evidence.pull);
                 belief.solve(&mut self.mean);
             }

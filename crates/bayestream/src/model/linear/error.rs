@@ -84,7 +84,10 @@ impl fmt::Display for LinearError {
                 write!(f, "{n_labels} lists of labels for {n_rows} rows; give one for each row, empty where unknown")
             }
             LinearError::SeveralLabels { n, .. } => {
-                write!(f, "there are {n} labels where one is expected; to learn several, begin with --set target=labels")
+                write!(
+                    f,
+                    "there are {n} labels where one is expected; to learn several, begin with --set target=labels"
+                )
             }
             LinearError::TooManyLabels { label, most, .. } => write!(
                 f,

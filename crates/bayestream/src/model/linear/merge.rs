@@ -37,8 +37,9 @@ impl LinearModel {
         let numbers = |at: usize| merged.as_ref().map(|(_, numbers)| numbers[at].as_slice());
         let parts: Vec<_> = ordered.iter().enumerate().map(|(at, m)| (&m.learner, numbers(at))).collect();
         let n_words = merged.as_ref().map_or(0, |(pipeline, _)| pipeline.vocabulary().len());
-        let learner = LinearLearner::merged(&parts, n_words)
-            .ok_or_else(|| unsupported("the shards' evidence cannot be added up: their weights contradict each other"))?;
+        let learner = LinearLearner::merged(&parts, n_words).ok_or_else(|| {
+            unsupported("the shards' evidence cannot be added up: their weights contradict each other")
+        })?;
         if learner.labels().len() > config.settings.max_labels {
             return Err(unsupported(format!(
                 "together the shards have {} labels, and max-labels={}",

@@ -39,7 +39,7 @@ pub struct LinearConfig {
 impl LinearConfig {
     /// A configuration with the kind's default settings.
     pub fn new(kind: LinearKind, columns: Vec<String>) -> LinearConfig {
-        LinearConfig { kind, settings: LinearChoices::of(kind), seed: 0, shard: 0, columns, label_column: None }
+        LinearConfig { kind, settings: LinearChoices::new(), seed: 0, shard: 0, columns, label_column: None }
     }
 
     fn is_words(&self) -> bool {

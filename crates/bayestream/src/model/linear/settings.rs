@@ -41,8 +41,8 @@ pub struct LinearChoices {
     pub target: TargetChoice,
     /// What from.
     pub features: FeatureChoice,
-    /// Aggressiveness.
-    pub c: f64,
+    /// Aggressiveness; none for the default of kind and target.
+    pub c: Option<f64>,
     /// Margin, or error forgiven; none for the default of the target.
     pub epsilon: Option<f64>,
     /// Variance of a weight before the first row.
@@ -53,8 +53,8 @@ pub struct LinearChoices {
     pub inference: Inference,
     /// Rounds of the augmentation for each row.
     pub rounds: u32,
-    /// Value of the constant feature.
-    pub bias: f64,
+    /// Value of the constant feature; none for the default of the features.
+    pub bias: Option<f64>,
     /// How much more rows with a label count.
     pub positive: f64,
     /// Columns are put on their scales so far.
@@ -119,11 +119,11 @@ pub const LINEAR_SETTINGS: [SettingInfo<LinearChoices, LinearKind>; 16] = [
     },
     SettingInfo {
         name: "c",
-        takes: "a number from 1e-9 to 1e9",
-        help: "aggressiveness: C of PA; BayesPA counts a loss 2c",
+        takes: "a number from 1e-9 to 1e9, or auto",
+        help: "aggressiveness: C of PA; BayesPA counts a loss 2c (auto: 1 by Gibbs; else a step of 1, of 0.1 for numbers)",
         of: every,
-        get: |s| s.c.to_string(),
-        set: |s, t| put(&mut s.c, t, |v| (1e-9..=1e9).contains(v)),
+        get: |s| s.c.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.c, t, "auto", |v| (1e-9..=1e9).contains(v)),
     },
     SettingInfo {
         name: "epsilon",
@@ -167,11 +167,11 @@ pub const LINEAR_SETTINGS: [SettingInfo<LinearChoices, LinearKind>; 16] = [
     },
     SettingInfo {
         name: "bias",
-        takes: "a number from 0 to 1e6",
-        help: "value of the constant feature; 0 for none",
+        takes: "a number from 0 to 1e6, or auto",
+        help: "value of the constant feature, 0 for none (auto: 1 beside columns, 0.1 beside words)",
         of: every,
-        get: |s| s.bias.to_string(),
-        set: |s, t| put(&mut s.bias, t, |v| (0.0..=1e6).contains(v)),
+        get: |s| s.bias.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.bias, t, "auto", |v| (0.0..=1e6).contains(v)),
     },
     SettingInfo {
         name: "positive",
@@ -223,20 +223,26 @@ pub const LINEAR_SETTINGS: [SettingInfo<LinearChoices, LinearKind>; 16] = [
     },
 ];
 
+impl Default for LinearChoices {
+    fn default() -> LinearChoices {
+        LinearChoices::new()
+    }
+}
+
 impl LinearChoices {
-    /// The defaults of a kind.
-    pub fn of(kind: LinearKind) -> LinearChoices {
+    /// The defaults, which are the same for every kind: what differs is `auto`.
+    pub fn new() -> LinearChoices {
         LinearChoices {
             rule: Rule::PaOne,
             target: TargetChoice::Label,
             features: FeatureChoice::Numbers,
-            c: if kind == LinearKind::BayesPaAve { 0.5 } else { 1.0 },
+            c: None,
             epsilon: None,
             sigma2: 1.0,
             covariance: CovarianceChoice::Auto,
             inference: Inference::Moments,
             rounds: 3,
-            bias: 1.0,
+            bias: None,
             positive: 1.0,
             scale: true,
             words: WordSettings { weighting: WordWeighting::Once, idf: false, unit_length: true },
@@ -309,7 +315,15 @@ impl LinearChoices {
             LinearKind::BayesPaAve => Rule::Average,
             LinearKind::BayesPaGibbs => Rule::Gibbs,
         };
-        let epsilon = self.epsilon.unwrap_or(if self.target == TargetChoice::Number { 0.1 } else { 1.0 });
+        let is_number = self.target == TargetChoice::Number;
+        let epsilon = self.epsilon.unwrap_or(if is_number { 0.1 } else { 1.0 });
+        // Numbers are noisy, and a whole step for each would follow the noise. Steps of an averaging classifier are 2c.
+        let step = if is_number { 0.1 } else { 1.0 };
+        let c = match kind {
+            LinearKind::Pa => step,
+            LinearKind::BayesPaAve => 0.5 * step,
+            LinearKind::BayesPaGibbs => 1.0,
+        };
         let inputs = match self.features {
             FeatureChoice::Words => Inputs::Words(self.words),
             FeatureChoice::Numbers => Inputs::Columns { n: n_columns, scale: self.scale },
@@ -318,13 +332,14 @@ impl LinearChoices {
             rule,
             target: self.target,
             inputs,
-            c: self.c,
+            c: self.c.unwrap_or(c),
             epsilon,
             sigma2: self.sigma2,
             full,
             inference: self.inference,
             rounds: self.rounds,
-            bias: self.bias,
+            // Beside documents of length one, a constant of 1 would be half of every step.
+            bias: self.bias.unwrap_or(if is_words { 0.1 } else { 1.0 }),
             positive: self.positive,
         };
         match settings.fault() {
@@ -342,11 +357,11 @@ mod tests {
     #[test]
     fn every_setting_takes_what_it_prints() {
         for kind in LINEAR_KINDS.iter().map(|info| info.kind) {
-            let mut settings = LinearChoices::of(kind);
+            let mut settings = LinearChoices::new();
             for (name, value) in settings.all(kind) {
                 settings.set(kind, name, &value).unwrap_or_else(|error| panic!("{name}={value}: {error}"));
             }
-            assert_eq!(settings, LinearChoices::of(kind));
+            assert_eq!(settings, LinearChoices::new());
             settings.engine(kind, 3).unwrap();
         }
     }
@@ -354,19 +369,19 @@ mod tests {
     #[test]
     fn wrong_settings_are_refused_with_a_hint() {
         let kind = LinearKind::Pa;
-        let mut settings = LinearChoices::of(kind);
+        let mut settings = LinearChoices::new();
         assert!(settings.set(kind, "epsilom", "3").unwrap_err().to_string().contains("did you mean `epsilon`"));
         for (name, value) in [("c", "0"), ("c", "NaN"), ("epsilon", "-1"), ("target", "numbers"), ("bias", "inf")] {
             assert_eq!(settings.set(kind, name, value).unwrap_err().code(), "bad-value", "{name}={value}");
         }
         assert_eq!(settings.set(kind, "sigma2", "2").unwrap_err().code(), "unknown-setting");
-        assert_eq!(settings, LinearChoices::of(kind));
+        assert_eq!(settings, LinearChoices::new());
     }
 
     #[test]
     fn covariances_of_words_are_refused() {
         let kind = LinearKind::BayesPaGibbs;
-        let mut settings = LinearChoices::of(kind);
+        let mut settings = LinearChoices::new();
         settings.features = FeatureChoice::Words;
         assert!(!settings.engine(kind, 0).unwrap().full);
         settings.covariance = CovarianceChoice::Full;
