@@ -154,7 +154,8 @@ impl LinearSubject {
         let right = judged.iter().zip(&fresh.labels).filter(|(judgement, truth)| {
             let mut told: Vec<&str> = judgement.labels.iter().map(|at| model.labels()[*at].as_str()).collect();
             let mut truth: Vec<&str> = truth.iter().map(String::as_str).collect();
-            (told.sort_unstable(), truth.sort_unstable());
+            told.sort_unstable();
+            truth.sort_unstable();
             told == truth
         });
         Ok(right.count() as f64 / fresh.len() as f64)

@@ -45,8 +45,8 @@ pub struct LinearChoices {
     pub c: Option<f64>,
     /// Margin, or error forgiven; none for the default of the target.
     pub epsilon: Option<f64>,
-    /// Variance of a weight before the first row.
-    pub sigma2: f64,
+    /// Variance of a weight before the first row; none for the default of kind and features.
+    pub sigma2: Option<f64>,
     /// What is kept of covariances.
     pub covariance: CovarianceChoice,
     /// How the Gaussian of a Gibbs classifier is found.
@@ -135,11 +135,11 @@ pub const LINEAR_SETTINGS: [SettingInfo<LinearChoices, LinearKind>; 16] = [
     },
     SettingInfo {
         name: "sigma2",
-        takes: "a number from 1e-9 to 1e9",
-        help: "variance of each weight before the first row",
+        takes: "a number from 1e-9 to 1e9, or auto",
+        help: "variance of each weight before the first row (auto: 1; 10 for a Gibbs classifier of words)",
         of: LinearKind::is_bayesian,
-        get: |s| s.sigma2.to_string(),
-        set: |s, t| put(&mut s.sigma2, t, |v| (1e-9..=1e9).contains(v)),
+        get: |s| s.sigma2.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.sigma2, t, "auto", |v| (1e-9..=1e9).contains(v)),
     },
     SettingInfo {
         name: "covariance",
@@ -238,7 +238,7 @@ impl LinearChoices {
             features: FeatureChoice::Numbers,
             c: None,
             epsilon: None,
-            sigma2: 1.0,
+            sigma2: None,
             covariance: CovarianceChoice::Auto,
             inference: Inference::Moments,
             rounds: 3,
@@ -334,7 +334,8 @@ impl LinearChoices {
             inputs,
             c: self.c.unwrap_or(c),
             epsilon,
-            sigma2: self.sigma2,
+            // A word is a small part of a document of length one, and its weight may be large.
+            sigma2: self.sigma2.unwrap_or(if is_words && gibbs(kind) { 10.0 } else { 1.0 }),
             full,
             inference: self.inference,
             rounds: self.rounds,
