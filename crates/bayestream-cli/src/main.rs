@@ -10,6 +10,7 @@ mod documents;
 mod error;
 mod feed;
 mod imputing;
+mod linear;
 mod model_file;
 mod picture_file;
 mod pictures;

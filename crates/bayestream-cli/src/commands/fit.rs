@@ -4,6 +4,7 @@ use crate::args::{CheckpointArgs, KindArgs, ReadArgs, TextArgs};
 use crate::documents;
 use crate::error::Failure;
 use crate::feed::{Feed, Next, Opening, Plan};
+use crate::linear;
 use crate::model_file::{self, AnyModel, Checkpoint};
 use crate::progress::Progress;
 use crate::stop::{self, StopSignal};
@@ -79,11 +80,13 @@ pub fn run(args: FitArgs) -> Result<(), Failure> {
     let resumed = args.resume.as_deref().map(model_file::load_any).transpose()?;
     let origin = match (resumed, args.kind.kind) {
         (Some(AnyModel::Documents(model)), _) => return documents::fit::resume(&args, *model),
+        (Some(AnyModel::Linear(model)), _) => return linear::fit::resume(&args, *model),
         (Some(AnyModel::Rows(model)), _) => {
             args.kind.check_continues(&model)?;
             Origin::Resumed(model)
         }
         (None, Some(AnyKind::Documents(kind))) => return documents::fit::begin(&args, kind),
+        (None, Some(AnyKind::Linear(kind))) => return linear::fit::begin(&args, kind),
         (None, _) => Origin::New(Box::new(args.kind.config()?)),
     };
     model_file::check_writable(&args.output)?;

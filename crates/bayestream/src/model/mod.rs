@@ -4,6 +4,7 @@ mod documents;
 mod error;
 mod file;
 mod kind;
+mod linear;
 mod merge;
 mod parse;
 mod settings;
@@ -15,6 +16,10 @@ pub use documents::{
 pub use error::{ConfigError, FormatError, MergeError, UpdateError};
 pub use file::{FORMAT_VERSION, Header, read_header};
 pub use kind::{AnyKind, KINDS, Kind, KindInfo, nearest};
+pub use linear::{
+    CovarianceChoice, FULL_UP_TO, FeatureChoice, FeatureWeight, LINEAR_KINDS, LINEAR_SETTINGS, LabelSummary,
+    LinearChoices, LinearConfig, LinearError, LinearKind, LinearModel, LinearSnapshot, LinearStep,
+};
 pub use settings::{
     DirichletSettings, MomentSettings, PruneMerge, SETTINGS, ScaleChoice, SettingInfo, Settings, Variant,
 };

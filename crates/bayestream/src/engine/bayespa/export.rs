@@ -1,7 +1,7 @@
 //! Topics and labels as others see them.
 
 use super::MedTopics;
-use super::reader::Reader;
+use super::reader::{Lens, Reader};
 use super::task::Task;
 use crate::data::Documents;
 use crate::engine::readout::Weights;
@@ -16,6 +16,8 @@ pub(super) struct View {
     pub topics: Vec<Topic>,
     /// For each topic its space and its place there.
     places: Vec<(usize, usize)>,
+    /// What reading needs of each space, when it is asked for.
+    lenses: OnceLock<Vec<Lens>>,
     /// Labels learnt from the topics of the documents kept, when they are asked for.
     machines: OnceLock<Option<Weights>>,
 }
@@ -38,7 +40,7 @@ impl MedTopics {
         self.view.get_or_init(|| {
             let caught_up = self.caught_up();
             let (topics, places) = caught_up.as_ref().unwrap_or(self).shown_topics();
-            Box::new(View { caught_up, topics, places, machines: OnceLock::new() })
+            Box::new(View { caught_up, topics, places, lenses: OnceLock::new(), machines: OnceLock::new() })
         })
     }
 
@@ -69,7 +71,9 @@ impl MedTopics {
 
 impl Seen<'_> {
     fn readers(&self) -> Vec<Reader<'_>> {
-        self.learner.spaces.iter().map(|space| Reader::new(space, &self.learner.settings)).collect()
+        let learner = self.learner;
+        let lenses = || learner.spaces.iter().map(|space| Lens::new(space, &learner.settings)).collect();
+        learner.spaces.iter().zip(self.view.lenses.get_or_init(lenses)).map(|(s, lens)| Reader::new(s, lens)).collect()
     }
 
     /// Scores documents; the margin of a label that no model knows is the lowest.
@@ -127,9 +131,9 @@ impl Seen<'_> {
     }
 
     pub fn votes_of(&self, (words, counts): (&[u32], &[u32]), label: u32) -> Vec<f32> {
-        for space in &self.learner.spaces {
+        for (space, reader) in self.learner.spaces.iter().zip(self.readers()) {
             if let Some(task) = space.tasks.iter().position(|task| task.label == label) {
-                return Reader::new(space, &self.learner.settings).votes(words, counts, task);
+                return reader.votes(words, counts, task);
             }
         }
         vec![0.0; words.len()]

@@ -30,6 +30,7 @@ pub(super) struct Space {
 }
 
 /// What sampling and reading need of a space: it follows from the statistics.
+#[derive(Clone, Debug)]
 pub(super) struct Cache {
     /// 1 / (Wγ + N_k); 0 for padding.
     pub inverse_totals: Vec<f32>,
