@@ -12,6 +12,7 @@ mod feed;
 mod imputing;
 mod linear;
 mod model_file;
+mod named_numbers;
 mod picture_file;
 mod pictures;
 mod progress;

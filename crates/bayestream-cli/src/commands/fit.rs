@@ -44,6 +44,9 @@ pub struct FitArgs {
     pub skip_seen: bool,
     #[command(flatten)]
     pub checkpoint: CheckpointArgs,
+    /// Threads for kinds that can use several; the result does not depend on it [default: as many as there are cores].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
     /// Print a summary as JSON on standard output.
     #[arg(long)]
     pub json: bool,

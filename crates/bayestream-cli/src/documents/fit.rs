@@ -1,5 +1,6 @@
 //! `fit` of documents: text in, a model of topics out.
 
+use super::labels::LabelsEntry;
 use super::reading::{self, Portion};
 use crate::ahead::Next;
 use crate::args::OnErrorArg;
@@ -27,6 +28,8 @@ struct Summary<'a> {
     k_realized: usize,
     k_implemented: usize,
     log_score: MeanLogScore,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<LabelsEntry>,
     seconds: f64,
 }
 
@@ -44,10 +47,21 @@ struct Tally {
     n_mended: u64,
     n_tokens: u64,
     n_empty: u64,
+    n_unlabelled: u64,
+}
+
+/// As many threads as the machine has cores.
+fn default_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Begins a model of documents and learns it.
 pub fn begin(args: &FitArgs, kind: DocumentKind) -> Result<(), Failure> {
+    if kind.supervised().is_some() && args.read.label_column.is_none() {
+        return Err(Failure::Usage(format!(
+            "{kind} learns labels: name their column with --label-column (for topics without labels: -m topics)"
+        )));
+    }
     let mut config = args.kind.document_config(kind)?;
     config.columns = args.text.text_column.clone();
     let model = match &args.vocabulary {
@@ -76,6 +90,8 @@ fn learn(args: &FitArgs, mut model: DocumentModel) -> Result<(), Failure> {
         None => None,
     };
     let mut options = args.text.options(args.read.format, args.read.on_error, args.batch as usize);
+    options.label_column.clone_from(&args.read.label_column);
+    model.set_threads(args.threads.map_or_else(default_threads, |n| n as usize));
     if options.text_columns.is_empty() {
         options.text_columns = model.config().columns.clone();
     }
@@ -114,8 +130,9 @@ fn take_in(
     tally: &mut Tally,
 ) -> Result<bayestream::engine::StepReport, Failure> {
     loop {
-        match model.update(&portion.batch.documents) {
+        match model.update_labelled(&portion.batch.documents, &portion.batch.labels) {
             Ok(step) => {
+                tally.n_unlabelled += portion.batch.labels.iter().filter(|labels| labels.is_empty()).count() as u64;
                 tally.n_learnt += step.learnt.n_rows as u64;
                 tally.n_tokens += step.encoded.n_tokens;
                 tally.n_empty += step.encoded.n_empty as u64;
@@ -170,6 +187,13 @@ fn finish(
         snapshot.k_implemented,
         short(snapshot.log_score.prequential_mean)
     ));
+    let labels = LabelsEntry::of(&model);
+    if let Some(labels) = &labels {
+        terminal::note(labels.told());
+        if tally.n_unlabelled > 0 {
+            terminal::note(format!("{} had no label", counted(tally.n_unlabelled, "document")));
+        }
+    }
     if model.config().settings.text.stop.is_none()
         && let Some(language) = snapshot.stop_language()
     {
@@ -191,6 +215,7 @@ fn finish(
         k_realized: snapshot.k_realized(),
         k_implemented: snapshot.k_implemented,
         log_score: MeanLogScore { prequential_mean_per_word: snapshot.log_score.prequential_mean },
+        labels,
         seconds,
     })
 }

@@ -6,8 +6,9 @@ use crate::commands::ScoreArgs;
 use crate::documents::reading;
 use crate::error::Failure;
 use crate::feed::{Feed, Plan};
-use crate::terminal::{self, counted, short};
-use bayestream::engine::linear::{Judgement, TargetChoice};
+use crate::named_numbers::NamedNumbers;
+use crate::terminal::{self, counted};
+use bayestream::engine::linear::{Contribution, Judgement, TargetChoice};
 use bayestream::model::{LinearKind, LinearModel};
 use bayestream_io::{Cell, CellKind, Format, OnError, OutColumn, ReadOptions, TableWriter};
 
@@ -131,12 +132,10 @@ impl<'a> Table<'a> {
         let (model, target) = (self.model, self.model.config().settings.target);
         let name = |at: usize| model.labels()[at].as_str();
         let named: Vec<String> = judged.labels.iter().map(|at| name(*at).to_string()).collect();
-        let scores = List::of(
-            judged.scores.iter().enumerate().map(|(at, score)| ("label", name_of(model, at), "score", *score)),
-        );
-        let reasons = List::of(judged.reasons.iter().map(|reason| {
-            ("feature", model.feature_name(reason.feature).unwrap_or_default(), "amount", reason.amount)
-        }));
+        let scores = judged.scores.iter().enumerate().map(|(at, score)| (name_of(model, at), *score));
+        let scores = NamedNumbers::of("label", "score", scores);
+        let reason = |reason: &Contribution| (model.feature_name(reason.feature).unwrap_or_default(), reason.amount);
+        let reasons = NamedNumbers::of("feature", "amount", judged.reasons.iter().map(reason));
         let whole = |n: u64| Cell::Int(i64::try_from(n).unwrap_or(i64::MAX));
         let mut cells = vec![whole(row)];
         if self.has_ids {
@@ -166,25 +165,4 @@ impl<'a> Table<'a> {
 
 fn name_of(model: &LinearModel, label: usize) -> &str {
     model.labels().get(label).map_or("", String::as_str)
-}
-
-/// Names with numbers, as objects and as texts.
-struct List<'a> {
-    records: Vec<Vec<(&'a str, Cell<'a>)>>,
-    texts: Vec<String>,
-}
-
-impl<'a> List<'a> {
-    fn of(entries: impl Iterator<Item = (&'a str, &'a str, &'a str, f64)>) -> List<'a> {
-        let mut list = List { records: Vec::new(), texts: Vec::new() };
-        for (what, name, how, much) in entries {
-            list.records.push(vec![(what, Cell::Text(name)), (how, Cell::Float(much))]);
-            list.texts.push(format!("{name} {}", short(much)));
-        }
-        list
-    }
-
-    fn cell(&'a self, as_records: bool) -> Cell<'a> {
-        if as_records { Cell::Records(&self.records) } else { Cell::TextList(&self.texts) }
-    }
 }
