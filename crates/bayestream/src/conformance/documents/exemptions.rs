@@ -16,8 +16,12 @@ fn is_paper(subject: &DocumentSubject) -> bool {
     subject.variant() == Variant::Paper
 }
 
+fn is_supervised(subject: &DocumentSubject) -> bool {
+    subject.kind().supervised().is_some()
+}
+
 /// Every exemption of kinds of documents.
-pub const DOCUMENT_EXEMPTIONS: [Exemption<DocumentSubject>; 8] = [
+pub const DOCUMENT_EXEMPTIONS: [Exemption<DocumentSubject>; 10] = [
     Exemption {
         check: "memory stays bounded",
         applies: is_batch,
@@ -52,6 +56,16 @@ pub const DOCUMENT_EXEMPTIONS: [Exemption<DocumentSubject>; 8] = [
         check: "merged shards are as good as one pass",
         applies: has_steps,
         reason: "a given number of topics, each started at random, have no common order that shards could be added up in",
+    },
+    Exemption {
+        check: "the order of merging does not matter",
+        applies: is_supervised,
+        reason: "its documents have no labels: topics that no label began with have no counterpart in another shard",
+    },
+    Exemption {
+        check: "merged shards are as good as one pass",
+        applies: is_supervised,
+        reason: "its documents have no labels: topics that no label began with have no counterpart in another shard",
     },
     Exemption {
         check: "weights and words add up to one",

@@ -210,3 +210,34 @@ pub(super) fn refused(subject: &DocumentSubject) -> Result<(), String> {
     }
     Ok(())
 }
+
+/// Shards whose topics all belong to labels can be put together; others say why not.
+pub(super) fn shards(subject: &DocumentSubject) -> Result<(), String> {
+    let truth = truth(|_| ());
+    let (documents, labels) = stream(&truth, 0, 1200);
+    let shard = |shard: usize| {
+        let change = |s: &mut DocumentSettings| {
+            small(s);
+            s.supervised.n_topics = None;
+        };
+        let config = crate::model::DocumentConfig { shard: shard as u32, ..subject.config(64, change) };
+        let mut model = DocumentModel::new(config).map_err(|e| e.to_string())?;
+        let own = |at: &usize| at % 2 == shard;
+        let documents: Vec<RawDocument> = (0..1200).filter(own).map(|at| documents[at].clone()).collect();
+        let labels: Vec<Vec<String>> = (0..1200).filter(own).map(|at| labels[at].clone()).collect();
+        feed(&mut model, &(documents, labels), 70)?;
+        model.finish();
+        Ok::<_, String>(model)
+    };
+    let (one, two) = (shard(0)?, shard(1)?);
+    match DocumentModel::merge(&[one.clone(), two.clone()]) {
+        Err(error) => subject.ensure(error.to_string().len() > 30, || format!("{error}")),
+        Ok(merged) => {
+            let other = DocumentModel::merge(&[two, one]).map_err(|e| e.to_string())?;
+            subject.ensure(merged.save() == other.save(), || "the order of labelled shards matters".into())?;
+            subject.ensure(merged.n_seen() == 1200, || format!("{} documents are left", merged.n_seen()))?;
+            let accuracy = accuracy(&merged, &stream(&truth, 5000, 300))?;
+            subject.ensure(accuracy > 0.9, || format!("of merged shards {accuracy} are told"))
+        }
+    }
+}

@@ -22,7 +22,7 @@ pub fn document_checks() -> &'static [Check<DocumentSubject>] {
     &CHECKS
 }
 
-const CHECKS: [Check<DocumentSubject>; 34] = [
+const CHECKS: [Check<DocumentSubject>; 35] = [
     Check { name: "no documents at all are the identity", run: state::no_documents },
     Check { name: "a failed update changes nothing", run: state::failed_update },
     Check { name: "the same seed gives the same bytes", run: state::same_seed },
@@ -56,6 +56,7 @@ const CHECKS: [Check<DocumentSubject>; 34] = [
     Check { name: "documents of which some have no label", run: labels::partly_labelled },
     Check { name: "documents with several labels", run: labels::several },
     Check { name: "labels that are odd", run: labels::odd },
+    Check { name: "shards with labels", run: labels::shards },
     Check { name: "labels that are refused change nothing", run: labels::refused },
 ];
 
