@@ -55,7 +55,7 @@ pub struct Evidence {
 }
 
 /// `exp(−2c (ζ)₊)` for ζ = edge − side · f is a mixture over λ of `exp(−(λ + cζ)²/2λ)/√λ` (Polson and Scott 2011); under
-/// a Gaussian f the best factor of λ has E[1/λ] = 1/(c √E[ζ²]), and given that the row is Gaussian in f. The two are
+/// a Gaussian f the best factor of λ has `E[1/λ] = 1/(c √E[ζ²])`, and given that the row is Gaussian in f. The two are
 /// sought in turn, so many rounds.
 ///
 /// `mean` and `variance` are those of f before the row; `variance_after` says what a precision makes of the variance.
