@@ -6,12 +6,10 @@
 use super::rng::Rng;
 use super::simd::{self, Arithmetic, Kernel};
 use super::topic_rows::dot;
+use super::topic_sweep::draw;
 
 /// The topic of a word that has none yet.
 pub const NO_TOPIC: u32 = u32::MAX;
-
-/// Entries summed at once when a topic is drawn.
-const BLOCK: usize = 16;
 
 /// A corrected entry is at least this part of the entry it was: rounding must not make a topic impossible.
 const LEAST_LEFT: f32 = 1e-6;
@@ -96,50 +94,11 @@ impl Kernel for DrawTopics<'_, '_> {
                 let left = ((row[old] - part) / (1.0 - part)).max(row[old] * LEAST_LEFT);
                 joint[old] = (prior[old] + counts[old]) * left;
             }
-            let new = draw(joint, self.rng.uniform() as f32);
+            let new = draw(joint, self.rng.uniform_f32());
             counts[new] += repeats;
             *topic = new as u32;
         }
     }
-}
-
-/// An index in proportion to the weights, of which one at least is positive.
-#[inline(always)]
-fn draw(weights: &[f32], uniform: f32) -> usize {
-    let (blocks, _) = weights.as_chunks::<BLOCK>();
-    let sum = |block: &[f32; BLOCK]| {
-        let mut lanes = [0.0f32; 8];
-        for l in 0..8 {
-            lanes[l] = block[l] + block[l + 8];
-        }
-        let quarter = |l: usize| lanes[l] + lanes[l + 4];
-        (quarter(0) + quarter(2)) + (quarter(1) + quarter(3))
-    };
-    let total: f32 = blocks.iter().map(sum).sum();
-    let mut left = uniform * total;
-    // Rounding may leave a little after the last block or weight: the last positive one then stays chosen.
-    let mut chosen = 0;
-    for (at, block) in blocks.iter().enumerate() {
-        let own = sum(block);
-        if own > 0.0 {
-            chosen = at;
-            if left < own {
-                break;
-            }
-            left -= own;
-        }
-    }
-    let mut best = chosen * BLOCK;
-    for (at, weight) in blocks[chosen].iter().enumerate() {
-        if *weight > 0.0 {
-            best = chosen * BLOCK + at;
-            left -= weight;
-            if left < 0.0 {
-                break;
-            }
-        }
-    }
-    best
 }
 
 struct GainWords<'a> {

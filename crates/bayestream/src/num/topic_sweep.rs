@@ -136,7 +136,7 @@ fn lanes_mut(x: &mut [f32]) -> &mut [[f32; SWEEP_LANES]] {
 /// An index drawn in proportion to the weights by a number from [0, 1): the first whose running sum exceeds its part of the
 /// total. Rounding may leave a little after the last: then it is the last with a weight. The first if none has one.
 #[inline(always)]
-fn draw(weights: &[f32], uniform: f32) -> usize {
+pub(super) fn draw(weights: &[f32], uniform: f32) -> usize {
     let chunks = lanes(weights);
     let sum = |x: &[f32; SWEEP_LANES]| ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
     let total: f32 = chunks.iter().map(sum).sum();

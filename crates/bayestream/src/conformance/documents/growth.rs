@@ -28,7 +28,8 @@ pub(super) fn vocabulary(subject: &DocumentSubject) -> Result<(), String> {
     subject.ensure_sound(&model, &documents(&planted(50), 5000, 20), "after words were let go")
 }
 
-/// Five times the documents may take this much more space: the last events and scores fill up, topics come and go.
+/// More than twice the documents may take this much more space: the last events and scores fill up, topics come and go. The
+/// stretches of a history fill up and are then halved: both sizes are taken when about as many are in use.
 const GROWTH: f64 = 1.25;
 
 pub(super) fn memory(subject: &DocumentSubject) -> Result<(), String> {
@@ -37,7 +38,7 @@ pub(super) fn memory(subject: &DocumentSubject) -> Result<(), String> {
         (s.topics.max_topics, s.moments.max_components, s.svi.max_topics) = (20, 20, 20);
     })?;
     let mut sizes = Vec::new();
-    for (first, n) in [(0, 2000), (2000, 8000)] {
+    for (first, n) in [(0, 4100), (4100, 5900)] {
         let all = with_strange_words(first, n);
         all.chunks(200).try_for_each(|batch| update(&mut model, batch))?;
         sizes.push((model.n_seen(), model.save().len()));

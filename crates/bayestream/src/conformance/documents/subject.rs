@@ -62,6 +62,8 @@ impl DocumentSubject {
         config.settings.supervised.n_topics = Some(8);
         config.settings.supervised.minibatch = 32;
         config.settings.supervised.sweeps = 4;
+        // What a topic's words are is checked by their counts.
+        config.settings.supervised.once = false;
         change(&mut config.settings);
         config
     }

@@ -101,7 +101,7 @@ impl Space {
         let scale = settings.count_scale();
         for document in 0..lot.len() {
             let tables = &drawn.tables[document * self.stride..][..self.k];
-            sticks.tables.iter_mut().zip(tables).for_each(|(sum, n)| *sum += scale * f64::from(*n));
+            sticks.tables.iter_mut().zip(tables).for_each(|(sum, n)| *sum += scale * n);
         }
     }
 

@@ -15,7 +15,7 @@
 use super::batch::{Assigned, MiniBatch};
 use super::master::Master;
 use super::settings::SviSettings;
-use super::sticks::{Sticks, beta, tables};
+use crate::engine::parts::{Sticks, beta, tables};
 use crate::num::{self, Rng, TOPIC_LANES, TopicDraws};
 
 /// Topics that one mini-batch may open.

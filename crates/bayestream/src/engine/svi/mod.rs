@@ -14,7 +14,7 @@
 //! |---|---|
 //! | `topics/svi-lda` | `variational`: mean-field (Hoffman, Bach and Blei 2010; Hoffman et al. 2013) |
 //! | `topics/splda` | `gibbs`: collapsed Gibbs sampling (Mimno, Hoffman and Blei 2012) |
-//! | `topics/tfhdp` | `growing`: the same with new topics and `sticks` for their shares (Wang and Blei 2012) |
+//! | `topics/tfhdp` | `growing`: the same with new topics, whose shares are sticks (Wang and Blei 2012) |
 //!
 //! Beside these: `batch` (a mini-batch laid out), `master` (statistics and the global step), `step` (one mini-batch from
 //! beginning to end), `export` (what others see), `restore` (what a file must satisfy).
@@ -29,7 +29,6 @@ mod master;
 mod restore;
 mod settings;
 mod step;
-mod sticks;
 mod variational;
 
 pub use super::topics::AllTopics;

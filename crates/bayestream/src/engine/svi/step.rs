@@ -3,9 +3,9 @@
 use super::batch::{Assigned, MiniBatch};
 use super::master::{Lambda, Master};
 use super::settings::SviSettings;
-use super::sticks::Sticks;
 use super::{gibbs, growing, variational};
 use crate::data::Documents;
+use crate::engine::parts::Sticks;
 use crate::num::{self, TOPIC_LANES};
 use crate::structure::ComponentId;
 use serde::{Deserialize, Serialize};

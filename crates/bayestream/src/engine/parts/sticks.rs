@@ -7,8 +7,10 @@ use crate::num::Rng;
 const SEATED: f32 = 10_000.0;
 
 /// Posterior of the sticks: π̄_z ~ Beta(u_z, v_z).
-pub(super) struct Sticks {
+pub struct Sticks {
+    /// Of each topic: one more than its tables.
     pub u: Vec<f64>,
+    /// Of each topic: the concentration and the tables of those after it.
     pub v: Vec<f64>,
 }
 
@@ -53,13 +55,13 @@ fn broken(parts: impl Iterator<Item = f64>) -> (Vec<f64>, f64) {
 }
 
 /// A draw from Beta(u, v).
-pub(super) fn beta(u: f64, v: f64, rng: &mut Rng) -> f64 {
+pub fn beta(u: f64, v: f64, rng: &mut Rng) -> f64 {
     let (x, y) = (rng.gamma(u), rng.gamma(v));
     if x + y > 0.0 { x / (x + y) } else { u / (u + v) }
 }
 
 /// Tables of so many customers in a Chinese restaurant with this concentration: Antoniak's distribution, by seating them.
-pub(super) fn tables(customers: f32, concentration: f64, rng: &mut Rng) -> f64 {
+pub fn tables(customers: f32, concentration: f64, rng: &mut Rng) -> f64 {
     if customers <= 0.0 {
         return 0.0;
     }
