@@ -3,7 +3,8 @@
 use super::stream::name;
 use super::subject::DocumentSubject;
 use crate::conformance::stream::SEED;
-use crate::model::{DocumentModel, DocumentSettings};
+use crate::engine::bayespa::MedSettings;
+use crate::model::{DocumentConfig, DocumentModel, DocumentSettings};
 use crate::synthetic::{LabelledShape, LabelledTopics, Labelling, PlantedShape};
 use crate::text::RawDocument;
 
@@ -39,14 +40,17 @@ fn feed(model: &mut DocumentModel, (documents, labels): &Stream, n: usize) -> Re
     Ok(())
 }
 
-/// Mini-batches small enough that some are learnt.
-fn small(settings: &mut DocumentSettings) {
-    settings.supervised.minibatch = 64;
-    settings.svi.batch_size = 64;
+/// The kind's defaults, with mini-batches small enough that some are learnt.
+fn small(subject: &DocumentSubject) -> impl Fn(&mut DocumentSettings) {
+    let supervised = DocumentSettings::of(subject.kind()).supervised;
+    move |settings| {
+        settings.supervised = MedSettings { minibatch: 64, ..supervised.clone() };
+        settings.svi.batch_size = 64;
+    }
 }
 
 fn model(subject: &DocumentSubject) -> Result<DocumentModel, String> {
-    subject.model_with(61, small)
+    subject.model_with(61, small(subject))
 }
 
 fn fitted(subject: &DocumentSubject, stream: &Stream) -> Result<DocumentModel, String> {
@@ -127,7 +131,7 @@ pub(super) fn state(subject: &DocumentSubject) -> Result<(), String> {
     let listed: Vec<String> = (0..300).map(name).collect();
     let run = |n: usize, reload: bool| {
         let mut model =
-            DocumentModel::with_words(subject.config(62, small), listed.clone()).map_err(|e| e.to_string())?;
+            DocumentModel::with_words(subject.config(62, small(subject)), listed.clone()).map_err(|e| e.to_string())?;
         for (documents, labels) in all.0.chunks(n).zip(all.1.chunks(n)) {
             model.update_labelled(documents, labels).map_err(|e| e.to_string())?;
             if reload {
@@ -216,11 +220,7 @@ pub(super) fn shards(subject: &DocumentSubject) -> Result<(), String> {
     let truth = truth(|_| ());
     let (documents, labels) = stream(&truth, 0, 1200);
     let shard = |shard: usize| {
-        let change = |s: &mut DocumentSettings| {
-            small(s);
-            s.supervised.n_topics = None;
-        };
-        let config = crate::model::DocumentConfig { shard: shard as u32, ..subject.config(64, change) };
+        let config = DocumentConfig { shard: shard as u32, ..subject.config(64, small(subject)) };
         let mut model = DocumentModel::new(config).map_err(|e| e.to_string())?;
         let own = |at: &usize| at % 2 == shard;
         let documents: Vec<RawDocument> = (0..1200).filter(own).map(|at| documents[at].clone()).collect();

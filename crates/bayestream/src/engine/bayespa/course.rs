@@ -62,7 +62,8 @@ impl Space {
             }
             // Documents without labels need a topic too, and an open number of topics one more than are in use.
             let last_is_open = || self.totals[self.k - 1] == 0 && self.tags[self.k - 1].is_none();
-            if self.k == 0 || self.sticks.is_some() && !last_is_open() {
+            let may_open = self.sticks.is_some() && self.k < settings.max_topics;
+            if self.k == 0 || may_open && !last_is_open() {
                 self.add_topic(None, settings);
                 notes.born.push((seen, self.k - 1));
             }

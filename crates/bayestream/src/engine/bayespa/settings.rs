@@ -64,6 +64,8 @@ pub struct MedSettings {
     pub labels_each: LabelsEach,
     /// Topics that belong to no label from the beginning; auto is none with shared topics and 20 with separate ones.
     pub n_topics: Option<usize>,
+    /// Topics that there may be of each set, where their number is open.
+    pub max_topics: usize,
     /// Topics that each label begins with, where topics are shared.
     pub topics_per_label: usize,
     /// ε: the margin that is asked for.
@@ -128,6 +130,7 @@ impl MedSettings {
             mode: Mode::Online,
             labels_each: LabelsEach::Auto,
             n_topics: None,
+            max_topics: 200,
             topics_per_label: 1,
             epsilon: if gibbs { 164.0 } else { 16.0 },
             cost: if gibbs { 1.0 } else { 500.0 },
@@ -141,7 +144,7 @@ impl MedSettings {
             rounds: None,
             sweeps: 2,
             burn_in: 0,
-            minibatch: if gibbs { 512 } else { 1 },
+            minibatch: if gibbs { 512 } else { 64 },
             ghosts: 1,
             once: true,
             expected_log: false,
@@ -162,6 +165,7 @@ impl MedSettings {
             tag: 0.0,
             alpha: None,
             gamma: if size == Size::Given { 0.45 } else { 0.5 },
+            minibatch: if classifier == Classifier::Gibbs { 512 } else { 1 },
             once: false,
             expected_log: true,
             ..MedSettings::new(classifier, size)

@@ -83,7 +83,7 @@ impl Space {
 
     /// Words that have a row.
     pub fn n_words(&self) -> usize {
-        if self.stride == 0 { 0 } else { self.sums.len() / self.stride }
+        self.sums.len().checked_div(self.stride).unwrap_or(0)
     }
 
     pub fn grow_words(&mut self, n_words: usize) {

@@ -48,7 +48,7 @@ fn open(kind: DocumentKind) -> bool {
 }
 
 /// The settings of supervised topics.
-pub(super) const SUPERVISED_SETTINGS: [SettingInfo<DocumentSettings, DocumentKind>; 25] = [
+pub(super) const SUPERVISED_SETTINGS: [SettingInfo<DocumentSettings, DocumentKind>; 26] = [
     SettingInfo {
         name: "topics",
         takes: "shared or separate",
@@ -80,6 +80,14 @@ pub(super) const SUPERVISED_SETTINGS: [SettingInfo<DocumentSettings, DocumentKin
         of: supervised,
         get: |s| s.supervised.n_topics.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.supervised.n_topics, t, "auto", |v| *v <= 10_000),
+    },
+    SettingInfo {
+        name: "max-topics",
+        takes: "a number from 1 to 10000",
+        help: "topics that there may be; what a document costs grows with it",
+        of: open,
+        get: |s| s.supervised.max_topics.to_string(),
+        set: |s, t| put(&mut s.supervised.max_topics, t, |v| (1..=10_000).contains(v)),
     },
     SettingInfo {
         name: "topics-per-label",
