@@ -1,7 +1,7 @@
 //! `merge`: models of disjoint parts of one stream, combined.
 
 use crate::error::Failure;
-use crate::model_file::{self, AnyModel};
+use crate::model_file::{self, AnyModel, Stored};
 use crate::terminal::{self, counted};
 use bayestream::model::{DocumentModel, LinearModel, Model};
 use clap::Args;
@@ -29,50 +29,29 @@ pub fn run(args: MergeArgs) -> Result<(), Failure> {
         }
     }
     match (models.is_empty(), of_documents.is_empty(), linear.is_empty()) {
-        (false, true, true) => merge_rows(&args, &models),
-        (true, false, true) => merge_documents(&args, &of_documents),
-        (true, true, false) => merge_linear(&args, &linear),
+        (false, true, true) => {
+            let merged = Model::merge(&models)?;
+            let has = counted(merged.snapshot().k_realized() as u64, "component");
+            finish(&args, &merged, counted(merged.n_seen(), "row"), has)
+        }
+        (true, false, true) => {
+            let merged = DocumentModel::merge(&of_documents)?;
+            let has = counted(merged.snapshot().k_realized() as u64, "topic");
+            finish(&args, &merged, counted(merged.n_seen(), "document"), has)
+        }
+        (true, true, false) => {
+            let merged = LinearModel::merge(&linear)?;
+            finish(&args, &merged, counted(merged.n_seen(), "row"), counted(merged.labels().len() as u64, "label"))
+        }
         _ => Err(Failure::Failed(
             "models of rows, of documents and of labelled rows cannot be merged with each other".into(),
         )),
     }
 }
 
-fn merge_linear(args: &MergeArgs, models: &[LinearModel]) -> Result<(), Failure> {
-    let merged = LinearModel::merge(models)?;
-    model_file::save(&args.output, &merged)?;
-    terminal::note(format!(
-        "{}: {} models of {} merged: {}",
-        args.output,
-        models.len(),
-        counted(merged.n_seen(), "row"),
-        counted(merged.labels().len() as u64, "label")
-    ));
-    Ok(())
-}
-
-fn merge_documents(args: &MergeArgs, models: &[DocumentModel]) -> Result<(), Failure> {
-    let merged = DocumentModel::merge(models)?;
-    model_file::save(&args.output, &merged)?;
-    terminal::note(format!(
-        "{}: {} models of {} merged: {}",
-        args.output,
-        models.len(),
-        counted(merged.n_seen(), "document"),
-        counted(merged.snapshot().k_realized() as u64, "topic")
-    ));
-    Ok(())
-}
-
-fn merge_rows(args: &MergeArgs, models: &[Model]) -> Result<(), Failure> {
-    let merged = Model::merge(models)?;
-    model_file::save(&args.output, &merged)?;
-    terminal::note(format!(
-        "{}: {} models of {} merged: {}",
-        args.output,
-        models.len(),
-        counted(merged.n_seen(), "row"),
-        counted(merged.snapshot().k_realized() as u64, "component")
-    ));
+/// Writes the merged model, and says what it is of.
+fn finish(args: &MergeArgs, merged: &impl Stored, seen: String, has: String) -> Result<(), Failure> {
+    model_file::save(&args.output, merged)?;
+    terminal::note(format!("{}: {} models of {seen} merged: {has}", args.output, args.models.len()));
     Ok(())
 }

@@ -4,11 +4,11 @@ use super::labels::LabelsEntry;
 use super::reading::{self, Portion};
 use crate::ahead::Next;
 use crate::args::OnErrorArg;
-use crate::commands::FitArgs;
+use crate::commands::{FitArgs, Interrupted, stopped};
 use crate::error::Failure;
 use crate::model_file::{self, Checkpoint};
 use crate::progress::Progress;
-use crate::stop::{self, StopSignal};
+use crate::stop::StopSignal;
 use crate::terminal::{self, counted, short, thousands};
 use bayestream::model::{DocumentKind, DocumentModel};
 use bayestream_io::read_words;
@@ -118,7 +118,11 @@ fn learn(args: &FitArgs, mut model: DocumentModel) -> Result<(), Failure> {
     progress.clear();
     match outcome {
         Ok(None) => finish(args, model, checkpoint, &tally, begun),
-        Ok(Some(signal)) => Err(stopped(args, &model, checkpoint, &tally, signal)),
+        Ok(Some(signal)) => {
+            let learnt =
+                Interrupted { model: &model, n_learnt: tally.n_learnt, n_seen: model.n_seen(), unit: "document" };
+            Err(stopped(args, &learnt, checkpoint.as_mut(), signal))
+        }
         Err(failure) => Err(failure.and(what_is_left(args, checkpoint.as_ref(), &tally))),
     }
 }
@@ -218,32 +222,6 @@ fn finish(
         labels,
         seconds,
     })
-}
-
-fn stopped(
-    args: &FitArgs,
-    model: &DocumentModel,
-    checkpoint: Option<Checkpoint>,
-    tally: &Tally,
-    signal: i32,
-) -> Failure {
-    if tally.n_learnt == 0 {
-        let message = format!("{}: no document was learnt, nothing was written", stop::name(signal));
-        return Failure::Stopped { signal, message };
-    }
-    let saved = model_file::save_or_rescue(&args.output, model)
-        .and_then(|()| checkpoint.map_or(Ok(()), |mut checkpoint| checkpoint.save(model)));
-    if let Err(failure) = saved {
-        return failure;
-    }
-    let message = format!(
-        "{}: {} has learnt {}\n  go on by the same command with {}",
-        stop::name(signal),
-        args.output,
-        counted(model.n_seen(), "document"),
-        stop::how_to_go_on("--resume", &args.output, &args.inputs)
-    );
-    Failure::Stopped { signal, message }
 }
 
 fn what_is_left(args: &FitArgs, checkpoint: Option<&Checkpoint>, tally: &Tally) -> String {

@@ -2,13 +2,13 @@
 
 use super::ForetoldEntry;
 use super::reading::{Next, Portion, Source};
-use crate::commands::FitArgs;
+use crate::commands::{FitArgs, Interrupted, stopped, stopped_before};
 use crate::documents::reading;
 use crate::error::Failure;
 use crate::feed::{Feed, Opening, Plan};
 use crate::model_file::{self, Checkpoint};
 use crate::progress::Progress;
-use crate::stop::{self, StopSignal};
+use crate::stop::StopSignal;
 use crate::terminal::{self, counted, short, thousands};
 use bayestream::engine::linear::TargetChoice;
 use bayestream::model::{LinearConfig, LinearKind, LinearModel, LinearSnapshot};
@@ -55,7 +55,7 @@ pub fn begin(args: &FitArgs, kind: LinearKind) -> Result<(), Failure> {
     if !is_words {
         let (source, opening) = start_rows(args, None, config.label_column.clone(), 0)?;
         return match opening {
-            Opening::Stop(signal) => Err(stopped_before_rows(signal)),
+            Opening::Stop(signal) => Err(stopped_before("row", signal)),
             Opening::Columns(columns) => learn(args, LinearModel::new(LinearConfig { columns, ..config })?, source),
         };
     }
@@ -83,7 +83,7 @@ pub fn resume(args: &FitArgs, model: LinearModel) -> Result<(), Failure> {
     }
     let (columns, label) = (model.config().columns.clone(), label_column(args, &model));
     match start_rows(args, Some(columns), label, skip)? {
-        (_, Opening::Stop(signal)) => Err(stopped_before_rows(signal)),
+        (_, Opening::Stop(signal)) => Err(stopped_before("row", signal)),
         (source, Opening::Columns(_)) => learn(args, model, source),
     }
 }
@@ -157,7 +157,10 @@ fn learn(args: &FitArgs, mut model: LinearModel, mut source: Source) -> Result<(
     progress.clear();
     match outcome {
         Ok(None) => finish(args, &model, checkpoint, &tally, begun),
-        Ok(Some(signal)) => Err(stopped(args, &model, checkpoint, &tally, signal)),
+        Ok(Some(signal)) => {
+            let learnt = Interrupted { model: &model, n_learnt: tally.n_learnt, n_seen: model.n_seen(), unit: "row" };
+            Err(stopped(args, &learnt, checkpoint.as_mut(), signal))
+        }
         Err(failure) => {
             let learnt = format!("{} had been learnt; {} was not written", counted(tally.n_learnt, "row"), args.output);
             Err(failure.and(Checkpoint::left_after(checkpoint.as_ref(), learnt)))
@@ -277,27 +280,4 @@ fn finish(
         score: ForetoldEntry::of(model),
         seconds,
     })
-}
-
-fn stopped_before_rows(signal: i32) -> Failure {
-    Failure::Stopped { signal, message: format!("{}: no row was learnt, nothing was written", stop::name(signal)) }
-}
-
-fn stopped(args: &FitArgs, model: &LinearModel, checkpoint: Option<Checkpoint>, tally: &Tally, signal: i32) -> Failure {
-    if tally.n_learnt == 0 {
-        return stopped_before_rows(signal);
-    }
-    let saved = model_file::save_or_rescue(&args.output, model)
-        .and_then(|()| checkpoint.map_or(Ok(()), |mut checkpoint| checkpoint.save(model)));
-    if let Err(failure) = saved {
-        return failure;
-    }
-    let message = format!(
-        "{}: {} has learnt {}\n  go on by the same command with {}",
-        stop::name(signal),
-        args.output,
-        counted(model.n_seen(), "row"),
-        stop::how_to_go_on("--resume", &args.output, &args.inputs)
-    );
-    Failure::Stopped { signal, message }
 }
