@@ -246,7 +246,7 @@ impl MedTopics {
         born.iter().for_each(|(row, id)| self.events.push(Event { row: *row, component: *id, what: Happening::Born }));
         let mut from = self.history.documents().last().copied().unwrap_or(0);
         for (at, words) in told {
-            self.history.add(at - from, words.into_iter());
+            self.history.add(at.saturating_sub(from), words.into_iter());
             from = at;
         }
         judged.sort_by_key(|one| (one.leg, one.document));
@@ -286,7 +286,12 @@ impl MedTopics {
             return None;
         }
         let mut copy = MedTopics { view: OnceLock::new(), ..self.clone() };
-        copy.learn(&self.held.documents(), true, &mut StepReport::default());
+        match self.settings.mode {
+            Mode::Online => {
+                copy.learn(&self.held.documents(), true, &mut StepReport::default());
+            }
+            Mode::Batch => copy.finish(),
+        }
         Some(copy)
     }
 }
