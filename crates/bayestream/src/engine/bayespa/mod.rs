@@ -265,19 +265,19 @@ impl MedTopics {
         }
     }
 
-    /// c of every label for documents that have it, by how rare it is.
+    /// c of every label for documents that have it. All labels have one weight: with weights of their own, rare labels would
+    /// draw words away from common ones.
     fn positive_costs(&self) -> Vec<f64> {
-        let weight = |positive: &u64| match self.settings.positive_weight {
-            Some(weight) => weight,
-            None if !self.tells_several() => 1.0,
-            None => {
-                // One document on each side keeps a label seen once from being infinitely rare.
-                let positive = *positive as f64 + 1.0;
-                let negative = self.labels.n_labelled as f64 + 2.0 - positive;
-                (negative / positive).sqrt().max(1.0)
+        let weight = self.settings.positive_weight.unwrap_or_else(|| match self.tells_several() {
+            false => 1.0,
+            true => {
+                // One document on each side for a start.
+                let positive = 1.0 + self.labels.each.iter().sum::<u64>() as f64;
+                let all = 2.0 + self.labels.n_labelled as f64 * self.labels.each.len() as f64;
+                (all / positive - 1.0).sqrt().max(1.0)
             }
-        };
-        self.labels.each.iter().map(|positive| self.settings.cost * weight(positive)).collect()
+        });
+        vec![self.settings.cost * weight; self.labels.each.len()]
     }
 
     /// This learner when it has learnt what it holds; none if it holds nothing more to learn.
