@@ -55,7 +55,7 @@ use std::sync::OnceLock;
 use step::Draws;
 
 /// C of the machine that learns labels from the topics at the end.
-const READOUT_COST: f64 = 1.0;
+const READOUT_COST: f64 = 10.0;
 
 /// Supervised topics.
 #[derive(Clone, Debug, Serialize, Deserialize)]
