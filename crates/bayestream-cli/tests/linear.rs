@@ -126,7 +126,7 @@ fn labels_of_documents_one_or_several() {
         assert!(score["reasons"][0]["feature"].as_str().unwrap().starts_with(label), "{score}");
         assert_eq!((&score["id"], &score["n_unknown"]), (&"m0".into(), &0.into()));
     }
-    folder.ok("fit m.ndjson -m classify --text-column text --set target=labels --label-column kinds -o several.bay");
+    folder.ok("fit m.ndjson -m classify/bayespa-gibbs --text-column text --set target=labels --label-column kinds -o several.bay");
     let shown = json(&folder.ok("inspect several.bay --json").stdout);
     assert!(shown["score"]["f1"].as_f64().unwrap() > 0.9, "{shown}");
     let score = json(folder.ok("score several.bay m.ndjson").stdout.lines().next().unwrap());
@@ -193,10 +193,10 @@ fn what_is_wrong_is_said() {
         .run("fit f.csv -m classify/pa --label-column name --drop species,weight --set max-labels=20 -o m.bay")
         .complains(1, &["f.csv: row 21", "`f20` would be one more than 20 labels", "max-labels"]);
     folder
-        .run("fit m.ndjson -m classify --text-column text --set features=numbers --label-column kind -o m.bay")
+        .run("fit m.ndjson -m classify/bayespa-gibbs --text-column text --set features=numbers --label-column kind -o m.bay")
         .complains(2, &["leave one out"]);
     folder
-        .run("fit m.ndjson -m classify --text-column text --set covariance=full --label-column kind -o m.bay")
+        .run("fit m.ndjson -m classify/bayespa-gibbs --text-column text --set covariance=full --label-column kind -o m.bay")
         .complains(2, &["covariance=full", "diagonal for words"]);
     folder.ok("fit f.csv -m classify/pa --label-column species --drop name,weight -o m.bay");
     folder.run("fit f.csv --resume m.bay --set c=3 --drop name,weight -o m.bay").complains(2, &["--set is fixed"]);

@@ -136,7 +136,8 @@ fn take_in(
     loop {
         match model.update_labelled(&portion.batch.documents, &portion.batch.labels) {
             Ok(step) => {
-                tally.n_unlabelled += portion.batch.labels.iter().filter(|labels| labels.is_empty()).count() as u64;
+                let is_blank = |labels: &&Vec<String>| labels.iter().all(|label| label.trim().is_empty());
+                tally.n_unlabelled += portion.batch.labels.iter().filter(is_blank).count() as u64;
                 tally.n_learnt += step.learnt.n_rows as u64;
                 tally.n_tokens += step.encoded.n_tokens;
                 tally.n_empty += step.encoded.n_empty as u64;
