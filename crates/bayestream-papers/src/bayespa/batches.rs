@@ -12,6 +12,8 @@ use bayestream_plot::{Chart, Style, grid};
 
 const K: usize = 40;
 const SIZES: [usize; 6] = [1, 16, 64, 256, 512, 1024];
+/// Those of them that models with an open number of topics are learnt with.
+const OPEN_SIZES: [usize; 3] = [1, 64, 512];
 /// Rounds over all documents at once.
 const ROUNDS: usize = 10;
 
@@ -21,8 +23,10 @@ type Cell = (Model, Option<usize>);
 fn cells() -> Vec<Cell> {
     let mut cells = Vec::new();
     for model in MODELS {
-        cells.extend(SIZES.map(|size| (model, Some(size))));
-        if model.size == Size::Given {
+        if model.size == Size::Open {
+            cells.extend(OPEN_SIZES.map(|size| (model, Some(size))));
+        } else {
+            cells.extend(SIZES.map(|size| (model, Some(size))));
             cells.push((model, None));
         }
     }
@@ -57,8 +61,12 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
     let mut charts = Vec::new();
     for model in MODELS {
         let own: Vec<(&Cell, &Run)> = cells.iter().zip(&runs).filter(|(cell, _)| cell.0.name == model.name).collect();
-        let cell = |(_, run): &(&Cell, &Run)| format!("{:.3} ({:.1})", run.accuracy, run.seconds);
-        table.row([model.name.to_string()].into_iter().chain(own.iter().map(cell)));
+        let cell = |size: Option<usize>| {
+            let found = own.iter().find(|((_, other), _)| *other == size);
+            found.map_or(String::new(), |(_, run)| format!("{:.3} ({:.1})", run.accuracy, run.seconds))
+        };
+        let sizes = SIZES.into_iter().map(Some).chain([None]);
+        table.row([model.name.to_string()].into_iter().chain(sizes.map(cell)));
         let chart = Chart::new(model.name).size(360.0, 300.0).x_label("CPU seconds").y_label("test error").log_x();
         charts.push(own.iter().fold(chart.y_range(0.15, 0.6), |chart, ((_, size), run)| {
             chart.points(name(*size), &[(run.seconds, 1.0 - run.accuracy)], Style::default())

@@ -12,8 +12,8 @@ use bayestream::engine::bayespa::Size;
 use bayestream_plot::{Chart, grid};
 
 /// Documents of the first pass after which test documents are judged; then after whole passes.
-const WITHIN: [usize; 5] = [512, 1024, 2048, 4096, 8192];
-const PASSES: [usize; 3] = [1, 2, 3];
+const WITHIN: [usize; 4] = [512, 1024, 2048, 4096];
+const PASSES: [usize; 2] = [1, 2];
 /// Topics of each label's model; the paper's figure has the larger number.
 const TOPICS: [usize; 2] = [20, 80];
 
@@ -105,7 +105,7 @@ mod tests {
     fn a_course_has_every_look_and_ends_better_than_it_began() {
         let corpus = planted();
         let course = learn(&Way { model: MODELS[1], k: 6 }, &corpus, 3);
-        assert_eq!(course.iter().map(|look| look.0).collect::<Vec<_>>(), [400, 800, 1200]);
-        assert!(course[2].1 < 0.5, "{course:?}");
+        assert_eq!(course.iter().map(|look| look.0).collect::<Vec<_>>(), [400, 800]);
+        assert!(course[1].1 < 0.5, "{course:?}");
     }
 }

@@ -70,14 +70,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
     let mut shares = Table::new(
         "",
         "Topics of the documents of a label",
-        [
-            "label",
-            "model",
-            "documents so far",
-            "with the label, since the line before",
-            "effective topics",
-            "largest shares",
-        ],
+        ["label", "model", "documents so far", "with the label, in the stretch", "effective topics", "largest shares"],
     );
     let mut words = Table::new(
         "words",

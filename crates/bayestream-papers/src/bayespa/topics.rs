@@ -12,7 +12,7 @@ use bayestream_plot::{Chart, grid};
 
 const TOPICS: [usize; 5] = [20, 40, 60, 80, 100];
 /// Rounds of batch learning, and the topics it is done with.
-const ROUNDS: [usize; 2] = [5, 20];
+const ROUNDS: [usize; 2] = [3, 10];
 const BATCH_TOPICS: usize = 20;
 
 struct Way {
