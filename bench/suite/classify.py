@@ -1,4 +1,4 @@
-"""Labels of documents: other programs on 20 Newsgroups, Wikipedia pages and Reuters articles, all from the same bags of words."""
+"""Labels of documents: ours and other programs on 20 Newsgroups, Wikipedia pages and Reuters articles, all from the same bags of words."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import f1_score
 
-from suite import classify_data, report
+from suite import classify_data, report, rust
 from suite.classify_data import Documents, Part
 from suite.classify_peers import SEVERAL, SINGLE, Given, Peer, Setting
 
@@ -53,6 +53,34 @@ class Entry:
     runs: list[Judged]
 
 
+@dataclass(frozen=True)
+class Ours:
+    """One of our kinds, from words as text or from their numbers."""
+
+    name: str
+    kind: str
+    form: str = "numbers"
+    settings: tuple[str, ...] = ()
+
+
+KEPT = "keep=20000"
+OURS_SINGLE = (
+    Ours("**bayestream classify**", "classify"),
+    Ours("**bayestream classify**, words as text", "classify", "text"),
+    Ours("bayestream classify, labels learnt anew from 20,000 kept documents", "classify", settings=(KEPT,)),
+    Ours("bayestream topics/medlda-ave", "topics/medlda-ave"),
+    Ours("bayestream topics/medhdp-gibbs", "topics/medhdp-gibbs"),
+    Ours("bayestream classify/bayespa-gibbs", "classify/bayespa-gibbs", settings=("idf=on",)),
+    Ours("bayestream classify/pa", "classify/pa", settings=("idf=on",)),
+)
+OURS_SEVERAL = (
+    Ours("**bayestream classify**", "classify"),
+    Ours("bayestream classify, labels learnt anew from 20,000 kept documents", "classify", settings=(KEPT,)),
+    Ours("bayestream topics/medlda-ave", "topics/medlda-ave"),
+    Ours("bayestream classify/bayespa-gibbs", "classify/bayespa-gibbs", settings=("idf=on",)),
+)
+
+
 def run(data: Path) -> None:
     """Writes bench/results/classify.md."""
     missing = [name for name in NEEDED if not (data / name).is_file()]
@@ -61,10 +89,10 @@ def run(data: Path) -> None:
         return
     written = classify_data.write(data)
     orders, corpora = range(written["n_orders"]), written["corpora"]
-    news = entries(SINGLE, [Part("news", order) for order in orders])
-    two = entries(SINGLE, [Part("two", order) for order in orders])
-    reuters = entries(SEVERAL, [Part("reuters", 0)])
-    wiki = entries(SEVERAL, [Part(f"wiki-{fold}", 0) for fold in range(N_FOLDS)])
+    news = entries(data, OURS_SINGLE, SINGLE, [Part("news", order) for order in orders])
+    two = entries(data, OURS_SINGLE, SINGLE, [Part("two", order) for order in orders])
+    reuters = entries(data, OURS_SEVERAL, SEVERAL, [Part("reuters", 0)])
+    wiki = entries(data, OURS_SEVERAL, SEVERAL, [Part(f"wiki-{fold}", 0) for fold in range(N_FOLDS)])
     report.publish(
         "classify",
         "Labels of documents",
@@ -78,9 +106,26 @@ def run(data: Path) -> None:
     )
 
 
-def entries(peers: Sequence[Peer], parts: Sequence[Part]) -> list[Entry]:
+def entries(data: Path, ours: Sequence[Ours], peers: Sequence[Peer], parts: Sequence[Part]) -> list[Entry]:
     """All programs of a table, each by its runs on these parts of a corpus."""
-    return [entry_of(peer, parts) for peer in peers]
+    return [*(own_entry(data, kind, parts) for kind in ours), *(entry_of(peer, parts) for peer in peers)]
+
+
+def own_entry(data: Path, kind: Ours, parts: Sequence[Part]) -> Entry:
+    runs = [own_run(data, kind, part) for part in parts]
+    print(f"classify: {parts[0].corpus}: {kind.name}: micro-F1 {spread(runs, 'micro_f1')}", flush=True)
+    return Entry(kind.name, "1", " ".join(kind.settings) or "defaults", runs)
+
+
+def own_run(data: Path, kind: Ours, part: Part) -> Judged:
+    train, test = part.read()
+    told = classify_data.BAGS / "told.npy"
+    answer = rust.classify("learn", data, part.corpus, part.order, told, kind.form, kind.kind, *kind.settings)
+    labels = np.zeros(test.labels.shape, bool)
+    document, label = np.load(told).astype(int).T
+    labels[document, label] = True
+    given = Given(labels, answer["train_seconds"], answer["score_seconds"], answer["n_scored"])
+    return judged(test, given, len(train), None)
 
 
 def entry_of(peer: Peer, parts: Sequence[Part]) -> Entry:

@@ -54,7 +54,7 @@ def topics(*arguments: object) -> dict[str, Any]:
 
 
 def classify(*arguments: object) -> dict[str, Any]:
-    """Runs `bench_classify`: bags of words of corpora with labels."""
+    """Runs `bench_classify`: bags of words of corpora with labels, or our pass over them."""
     return answer_of("bench_classify", *arguments)
 
 

@@ -1,7 +1,10 @@
 //! Groups of arguments that several commands share.
 
 use crate::error::Failure;
-use bayestream::model::{AnyKind, Config, DocumentConfig, DocumentKind, DocumentModel, Kind, Model, Settings};
+use bayestream::model::{
+    AnyKind, Config, DocumentConfig, DocumentKind, DocumentModel, FeatureChoice, Kind, LinearConfig, LinearKind,
+    LinearModel, Model, Settings,
+};
 use bayestream_io::{DocumentOptions, Format, OnError, ReadOptions};
 use clap::{Args, ValueEnum};
 
@@ -33,6 +36,7 @@ impl KindArgs {
         let kind = match self.kind {
             Some(AnyKind::Rows(kind)) => kind,
             Some(AnyKind::Documents(kind)) => return Err(reads_documents(kind)),
+            Some(AnyKind::Linear(kind)) => return Err(reads_labels(kind)),
             None => Kind::GmmOfab,
         };
         let mut config = Config { settings, ..Config::new(kind, Vec::new()) };
@@ -53,6 +57,36 @@ impl KindArgs {
         config.seed = self.seed.unwrap_or(0);
         config.shard = self.shard.unwrap_or(0);
         Ok(config)
+    }
+
+    /// The configuration of a model of labelled rows: it learns from words when a column of text is named or when
+    /// `features=words` is set, and otherwise from columns of numbers.
+    pub fn linear_config(&self, kind: LinearKind, text: &TextArgs) -> Result<LinearConfig, Failure> {
+        let mut config = LinearConfig::new(kind, Vec::new());
+        for (name, value) in &self.settings {
+            config.settings.set(kind, name, value)?;
+        }
+        if !text.text_column.is_empty() {
+            if self.settings.iter().any(|(name, value)| name == "features" && value == "numbers") {
+                return Err(Failure::Usage(
+                    "--text-column is for words, and features=numbers is set: leave one out".into(),
+                ));
+            }
+            config.settings.features = FeatureChoice::Words;
+        }
+        config.seed = self.seed.unwrap_or(0);
+        config.shard = self.shard.unwrap_or(0);
+        Ok(config)
+    }
+
+    /// Refuses what differs from a model of labelled rows that has begun.
+    pub fn check_continues_linear(&self, model: &LinearModel) -> Result<(), Failure> {
+        let has = model.config();
+        let mut settings = has.settings.clone();
+        for (name, value) in &self.settings {
+            settings.set(has.kind, name, value)?;
+        }
+        self.check_same(AnyKind::Linear(has.kind), has.kind.name(), settings == has.settings, has.seed, has.shard)
     }
 
     /// Refuses what differs from a model of documents that has begun.
@@ -100,6 +134,13 @@ pub fn reads_documents(kind: DocumentKind) -> Failure {
     ))
 }
 
+/// What a command that takes rows without labels says to a kind that needs them.
+pub fn reads_labels(kind: LinearKind) -> Failure {
+    Failure::Usage(format!(
+        "{kind} learns from labelled rows: `fit`, `score`, `inspect` and `merge` take it, this command does not"
+    ))
+}
+
 /// `NAME=VALUE` as a pair.
 pub fn parse_setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
@@ -131,7 +172,7 @@ pub struct ReadArgs {
     /// Columns to leave out, separated by commas.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub drop: Vec<String>,
-    /// A column with labels: not learnt from.
+    /// A column with labels, or with numbers, which kinds of `classify` learn to tell; others leave it alone.
     #[arg(long, value_name = "NAME")]
     pub label_column: Option<String>,
     /// A column that names the rows: not learnt from, repeated beside scores.

@@ -2,19 +2,21 @@
 
 use crate::error::Failure;
 use crate::terminal::{self, counted};
-use bayestream::model::{AnyKind, DocumentModel, Model, read_header};
+use bayestream::model::{AnyKind, DocumentModel, LinearModel, Model, read_header};
 use bayestream_io::{read_file, write_atomic};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::{env, process};
 
-/// A model of either sort.
+/// A model of any sort.
 pub enum AnyModel {
     /// Of rows.
     Rows(Box<Model>),
     /// Of documents.
     Documents(Box<DocumentModel>),
+    /// Of labelled rows or documents.
+    Linear(Box<LinearModel>),
 }
 
 /// What can be kept in a file.
@@ -35,6 +37,12 @@ impl Stored for DocumentModel {
     }
 }
 
+impl Stored for LinearModel {
+    fn bytes(&self) -> Vec<u8> {
+        self.save()
+    }
+}
+
 /// The model of rows in a file, or on standard input for `-`.
 pub fn load(path: &str) -> Result<Model, Failure> {
     Model::load(&read(path)?).map_err(|error| Failure::Failed(format!("{}: {error}", named(path))))
@@ -46,6 +54,7 @@ pub fn load_any(path: &str) -> Result<AnyModel, Failure> {
     let wrong = |error| Failure::Failed(format!("{}: {error}", named(path)));
     match read_header(&bytes).map_err(wrong)?.kind.parse::<AnyKind>() {
         Ok(AnyKind::Documents(_)) => Ok(AnyModel::Documents(Box::new(DocumentModel::load(&bytes).map_err(wrong)?))),
+        Ok(AnyKind::Linear(_)) => Ok(AnyModel::Linear(Box::new(LinearModel::load(&bytes).map_err(wrong)?))),
         _ => Ok(AnyModel::Rows(Box::new(Model::load(&bytes).map_err(wrong)?))),
     }
 }

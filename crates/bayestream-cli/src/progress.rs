@@ -29,22 +29,24 @@ impl Progress {
 
     /// Shows what an update did; `position` is in bytes or rows, as the bar is.
     pub fn update(&mut self, position: u64, report: &StepReport) {
-        self.n_rows += report.n_rows as u64;
-        let Some(bar) = &self.bar else { return };
         if report.n_scored > 0 {
             let mean = report.log_score / report.n_scored as f64;
             let kept = if self.log_score.is_nan() { 0.0 } else { LOG_SCORE_MEMORY };
             self.log_score = if kept == 0.0 { mean } else { kept * self.log_score + (1.0 - kept) * mean };
         }
+        let log_score = self.log_score;
+        self.show(position, report.n_rows, || {
+            format!("{} components  log-score {}", report.k_implemented, short(log_score))
+        });
+    }
+
+    /// Shows that so many more rows were learnt, and what there is to say.
+    pub fn show(&mut self, position: u64, n_rows: usize, what: impl FnOnce() -> String) {
+        self.n_rows += n_rows as u64;
+        let Some(bar) = &self.bar else { return };
         let rate = self.n_rows as f64 / bar.elapsed().as_secs_f64().max(1e-9);
         bar.set_position(position);
-        bar.set_message(format!(
-            "{} rows  {} rows/s  {} components  log-score {}",
-            thousands(self.n_rows),
-            thousands(rate as u64),
-            report.k_implemented,
-            short(self.log_score)
-        ));
+        bar.set_message(format!("{} rows  {} rows/s  {}", thousands(self.n_rows), thousands(rate as u64), what()));
     }
 
     /// Takes the bar away, so that the next line is free.

@@ -60,5 +60,48 @@ mod documents {
         lda_bmm_paper: LdaBmm Paper;
         naive_bayes_em: NaiveBayesEm Default;
         naive_bayes_vb_dp: NaiveBayesVbDp Default;
+        topics_svi_lda: TopicsSviLda Default;
+        topics_splda: TopicsSpLda Default;
+        topics_tfhdp: TopicsTfHdp Default;
+        medlda_ave: MedLdaAve Default;
+        medlda_gibbs: MedLdaGibbs Default;
+        medhdp_ave: MedHdpAve Default;
+        medhdp_gibbs: MedHdpGibbs Default;
+    }
+}
+
+mod linear {
+    use bayestream::conformance::{LinearSubject, Setup, linear_failures, linear_subjects};
+    use bayestream::model::LinearKind;
+
+    macro_rules! linear_battery {
+        ($($name:ident: $kind:ident $setup:ident;)+) => {
+            $(#[test]
+            fn $name() {
+                super::passes(linear_failures(&LinearSubject::new(LinearKind::$kind, Setup::$setup)));
+            })+
+
+            #[test]
+            fn every_subject_has_its_test() {
+                let tested = [$((LinearKind::$kind, Setup::$setup)),+];
+                let listed: Vec<_> = linear_subjects().iter().map(|s| (s.kind(), s.setup())).collect();
+                assert_eq!(listed, tested);
+            }
+        };
+    }
+
+    linear_battery! {
+        pa_columns: Pa Columns;
+        pa_number: Pa Number;
+        pa_several: Pa Several;
+        pa_words: Pa Words;
+        bayespa_ave_columns: BayesPaAve Columns;
+        bayespa_ave_number: BayesPaAve Number;
+        bayespa_ave_several: BayesPaAve Several;
+        bayespa_ave_words: BayesPaAve Words;
+        bayespa_gibbs_columns: BayesPaGibbs Columns;
+        bayespa_gibbs_number: BayesPaGibbs Number;
+        bayespa_gibbs_several: BayesPaGibbs Several;
+        bayespa_gibbs_words: BayesPaGibbs Words;
     }
 }

@@ -4,6 +4,7 @@ use crate::args::{CheckpointArgs, KindArgs, ReadArgs, TextArgs};
 use crate::documents;
 use crate::error::Failure;
 use crate::feed::{Feed, Next, Opening, Plan};
+use crate::linear;
 use crate::model_file::{self, AnyModel, Checkpoint};
 use crate::progress::Progress;
 use crate::stop::{self, StopSignal};
@@ -43,6 +44,9 @@ pub struct FitArgs {
     pub skip_seen: bool,
     #[command(flatten)]
     pub checkpoint: CheckpointArgs,
+    /// Threads for kinds that can use several; the result does not depend on it [default: as many as there are cores].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
     /// Print a summary as JSON on standard output.
     #[arg(long)]
     pub json: bool,
@@ -79,11 +83,13 @@ pub fn run(args: FitArgs) -> Result<(), Failure> {
     let resumed = args.resume.as_deref().map(model_file::load_any).transpose()?;
     let origin = match (resumed, args.kind.kind) {
         (Some(AnyModel::Documents(model)), _) => return documents::fit::resume(&args, *model),
+        (Some(AnyModel::Linear(model)), _) => return linear::fit::resume(&args, *model),
         (Some(AnyModel::Rows(model)), _) => {
             args.kind.check_continues(&model)?;
             Origin::Resumed(model)
         }
         (None, Some(AnyKind::Documents(kind))) => return documents::fit::begin(&args, kind),
+        (None, Some(AnyKind::Linear(kind))) => return linear::fit::begin(&args, kind),
         (None, _) => Origin::New(Box::new(args.kind.config()?)),
     };
     model_file::check_writable(&args.output)?;
@@ -99,7 +105,7 @@ pub fn run(args: FitArgs) -> Result<(), Failure> {
     let plan = Plan { inputs: args.inputs.clone(), options, columns, skip };
     let mut feed = Feed::start(plan, Some(StopSignal::listen()?));
     let model = match (feed.opening()?, origin) {
-        (Opening::Stop(signal), _) => return Err(stopped_before_rows(signal)),
+        (Opening::Stop(signal), _) => return Err(stopped_before("row", signal)),
         (Opening::Columns(_), Origin::Resumed(model)) => *model,
         (Opening::Columns(columns), Origin::New(config)) => Model::new(Config { columns, ..*config })?,
     };
@@ -109,7 +115,11 @@ pub fn run(args: FitArgs) -> Result<(), Failure> {
     progress.clear();
     match outcome {
         Ok(End::Complete { n_skipped }) => finish(&args, training, n_skipped, begun),
-        Ok(End::Stopped { signal }) => Err(stopped(&args, training, signal)),
+        Ok(End::Stopped { signal }) => {
+            let Training { model, checkpoint, n_learnt, .. } = &mut training;
+            let learnt = Interrupted { n_learnt: *n_learnt, n_seen: model.n_seen(), model: &*model, unit: "row" };
+            Err(stopped(&args, &learnt, checkpoint.as_mut(), signal))
+        }
         Err(failure) => Err(failure.and(what_is_left(&args, &training))),
     }
 }
@@ -168,18 +178,36 @@ fn finish(args: &FitArgs, mut training: Training, n_skipped: u64, begun: Instant
     })
 }
 
-fn stopped_before_rows(signal: i32) -> Failure {
-    Failure::Stopped { signal, message: format!("{}: no row was learnt, nothing was written", stop::name(signal)) }
+/// What was learnt when a signal came.
+pub struct Interrupted<'a, M> {
+    /// The model as it is.
+    pub model: &'a M,
+    /// Learnt in this run, and by the model in all.
+    pub n_learnt: u64,
+    pub n_seen: u64,
+    /// What one of them is called.
+    pub unit: &'a str,
 }
 
-/// Saves the state at the last whole batch: rows beyond it were not learnt, so that going on from the next row gives
-/// what an undisturbed run would have given.
-fn stopped(args: &FitArgs, mut training: Training, signal: i32) -> Failure {
-    if training.n_learnt == 0 {
-        return stopped_before_rows(signal);
+/// Answers a signal that came before anything was learnt.
+pub fn stopped_before(unit: &str, signal: i32) -> Failure {
+    Failure::Stopped { signal, message: format!("{}: no {unit} was learnt, nothing was written", stop::name(signal)) }
+}
+
+/// Answers a signal: saves the state at the last whole batch. What lies beyond it was not learnt, so that going on from
+/// there gives what an undisturbed run would have given.
+pub fn stopped<M: model_file::Stored>(
+    args: &FitArgs,
+    learnt: &Interrupted<'_, M>,
+    checkpoint: Option<&mut Checkpoint>,
+    signal: i32,
+) -> Failure {
+    let Interrupted { model, n_learnt, n_seen, unit } = *learnt;
+    if n_learnt == 0 {
+        return stopped_before(unit, signal);
     }
-    let saved = model_file::save_or_rescue(&args.output, &training.model)
-        .and_then(|()| training.checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.save(&training.model)));
+    let saved = model_file::save_or_rescue(&args.output, model)
+        .and_then(|()| checkpoint.map_or(Ok(()), |checkpoint| checkpoint.save(model)));
     if let Err(failure) = saved {
         return failure;
     }
@@ -187,7 +215,7 @@ fn stopped(args: &FitArgs, mut training: Training, signal: i32) -> Failure {
         "{}: {} has learnt {}\n  go on by the same command with {}",
         stop::name(signal),
         args.output,
-        counted(training.model.n_seen(), "row"),
+        counted(n_seen, unit),
         stop::how_to_go_on("--resume", &args.output, &args.inputs)
     );
     Failure::Stopped { signal, message }

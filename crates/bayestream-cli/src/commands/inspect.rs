@@ -3,6 +3,7 @@
 use crate::changes;
 use crate::documents;
 use crate::error::Failure;
+use crate::linear;
 use crate::model_file::{self, AnyModel};
 use crate::terminal::{self, aligned, short, thousands};
 use bayestream::model::{FORMAT_VERSION, Model};
@@ -99,6 +100,7 @@ struct AlarmEntry<'a> {
 pub fn run(args: InspectArgs) -> Result<(), Failure> {
     let model = match model_file::load_any(&args.model)? {
         AnyModel::Documents(model) => return documents::inspect::run(&args.model, &model, args.json),
+        AnyModel::Linear(model) => return linear::inspect::run(&args.model, &model, args.json),
         AnyModel::Rows(model) => model,
     };
     let snapshot = args.delta.map_or_else(|| model.snapshot(), |delta| model.snapshot_at(delta));

@@ -1,9 +1,9 @@
 //! `merge`: models of disjoint parts of one stream, combined.
 
 use crate::error::Failure;
-use crate::model_file::{self, AnyModel};
+use crate::model_file::{self, AnyModel, Stored};
 use crate::terminal::{self, counted};
-use bayestream::model::{DocumentModel, Model};
+use bayestream::model::{DocumentModel, LinearModel, Model};
 use clap::Args;
 
 /// Arguments of `merge`.
@@ -20,42 +20,38 @@ pub struct MergeArgs {
 /// Merges models.
 pub fn run(args: MergeArgs) -> Result<(), Failure> {
     model_file::check_writable(&args.output)?;
-    let (mut models, mut of_documents) = (Vec::new(), Vec::new());
+    let (mut models, mut of_documents, mut linear) = (Vec::new(), Vec::new(), Vec::new());
     for path in &args.models {
         match model_file::load_any(path)? {
             AnyModel::Rows(model) => models.push(*model),
             AnyModel::Documents(model) => of_documents.push(*model),
+            AnyModel::Linear(model) => linear.push(*model),
         }
     }
-    match (models.is_empty(), of_documents.is_empty()) {
-        (false, true) => merge_rows(&args, &models),
-        (true, false) => merge_documents(&args, &of_documents),
-        _ => Err(Failure::Failed("models of rows and models of documents cannot be merged with each other".into())),
+    match (models.is_empty(), of_documents.is_empty(), linear.is_empty()) {
+        (false, true, true) => {
+            let merged = Model::merge(&models)?;
+            let has = counted(merged.snapshot().k_realized() as u64, "component");
+            finish(&args, &merged, counted(merged.n_seen(), "row"), has)
+        }
+        (true, false, true) => {
+            let merged = DocumentModel::merge(&of_documents)?;
+            let has = counted(merged.snapshot().k_realized() as u64, "topic");
+            finish(&args, &merged, counted(merged.n_seen(), "document"), has)
+        }
+        (true, true, false) => {
+            let merged = LinearModel::merge(&linear)?;
+            finish(&args, &merged, counted(merged.n_seen(), "row"), counted(merged.labels().len() as u64, "label"))
+        }
+        _ => Err(Failure::Failed(
+            "models of rows, of documents and of labelled rows cannot be merged with each other".into(),
+        )),
     }
 }
 
-fn merge_documents(args: &MergeArgs, models: &[DocumentModel]) -> Result<(), Failure> {
-    let merged = DocumentModel::merge(models)?;
-    model_file::save(&args.output, &merged)?;
-    terminal::note(format!(
-        "{}: {} models of {} merged: {}",
-        args.output,
-        models.len(),
-        counted(merged.n_seen(), "document"),
-        counted(merged.snapshot().k_realized() as u64, "topic")
-    ));
-    Ok(())
-}
-
-fn merge_rows(args: &MergeArgs, models: &[Model]) -> Result<(), Failure> {
-    let merged = Model::merge(models)?;
-    model_file::save(&args.output, &merged)?;
-    terminal::note(format!(
-        "{}: {} models of {} merged: {}",
-        args.output,
-        models.len(),
-        counted(merged.n_seen(), "row"),
-        counted(merged.snapshot().k_realized() as u64, "component")
-    ));
+/// Writes the merged model, and says what it is of.
+fn finish(args: &MergeArgs, merged: &impl Stored, seen: String, has: String) -> Result<(), Failure> {
+    model_file::save(&args.output, merged)?;
+    terminal::note(format!("{}: {} models of {seen} merged: {has}", args.output, args.models.len()));
     Ok(())
 }

@@ -14,7 +14,7 @@ mod sample;
 mod score;
 mod watch;
 
-pub use fit::FitArgs;
+pub use fit::{FitArgs, Interrupted, stopped, stopped_before};
 pub use inspect::{EventEntry, event_entry, setting_value};
 pub use score::ScoreArgs;
 

@@ -3,7 +3,9 @@
 use super::inspect::setting_value;
 use crate::error::Failure;
 use crate::terminal;
-use bayestream::model::{DOCUMENT_KINDS, DocumentKind, DocumentSettings, KINDS, KindInfo, Settings};
+use bayestream::model::{
+    DOCUMENT_KINDS, DocumentKind, DocumentSettings, KINDS, KindInfo, LINEAR_KINDS, LinearChoices, LinearKind, Settings,
+};
 use bayestream::text::TextSetting;
 use clap::Args;
 use serde::Serialize;
@@ -31,7 +33,7 @@ struct KindEntry {
     name: &'static str,
     alias: Option<&'static str>,
     streaming: bool,
-    /// `rows` or `documents`.
+    /// `rows`, `documents` or `labels`: labelled rows or documents.
     reads: &'static str,
     summary: &'static str,
     settings: Vec<SettingEntry>,
@@ -47,7 +49,8 @@ struct SettingEntry {
 
 /// Lists the kinds.
 pub fn run(args: ModelsArgs) -> Result<(), Failure> {
-    let models: Vec<KindEntry> = KINDS.iter().map(of_rows).chain(DOCUMENT_KINDS.iter().map(of_documents)).collect();
+    let unlabelled = KINDS.iter().map(of_rows).chain(DOCUMENT_KINDS.iter().map(of_documents));
+    let models: Vec<KindEntry> = unlabelled.chain(LINEAR_KINDS.iter().map(of_labels)).collect();
     if args.json {
         return terminal::print_json(&Document { models });
     }
@@ -75,6 +78,13 @@ fn of_documents(kind: &KindInfo<DocumentKind>) -> KindEntry {
     let infos = DocumentSettings::of_kind(kind.kind).map(|info| (info.takes, info.help));
     let of_text = TextSetting::all().iter().map(|setting| (setting.takes, setting.help));
     entry(kind, "documents", infos.chain(of_text).zip(defaults))
+}
+
+fn of_labels(kind: &KindInfo<LinearKind>) -> KindEntry {
+    let defaults = LinearChoices::new().all(kind.kind);
+    let infos = LinearChoices::of_kind(kind.kind).map(|info| (info.takes, info.help));
+    let of_text = TextSetting::all().iter().map(|setting| (setting.takes, setting.help));
+    entry(kind, "labels", infos.chain(of_text).zip(defaults))
 }
 
 fn entry<K>(

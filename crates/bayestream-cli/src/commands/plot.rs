@@ -51,7 +51,13 @@ pub fn run(args: PlotArgs) -> Result<(), Failure> {
         None => None,
         Some(path) => match model_file::load_any(path)? {
             AnyModel::Documents(model) => {
-                return documents::plot::run(path, model.config().kind.name(), &model.snapshot(), &args.output);
+                return documents::plot::run(path, &model, &args.output);
+            }
+            AnyModel::Linear(model) => {
+                let kind = model.config().kind;
+                return Err(Failure::Usage(format!(
+                    "{path}: there is no picture of {kind}: `inspect` shows its features"
+                )));
             }
             AnyModel::Rows(model) => Some(model_file::learnt(path, *model)?),
         },

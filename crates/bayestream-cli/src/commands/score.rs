@@ -4,6 +4,7 @@ use crate::args::{AlarmArgs, OnErrorArg, TableArgs, TextArgs};
 use crate::documents;
 use crate::error::Failure;
 use crate::feed::{Feed, Next, Plan, Portion, remove_row};
+use crate::linear;
 use crate::model_file::{self, AnyModel};
 use crate::scores::ScoreTable;
 use crate::terminal;
@@ -48,6 +49,7 @@ pub struct ScoreArgs {
 pub fn run(args: ScoreArgs) -> Result<(), Failure> {
     let mut model = match model_file::load_any(&args.model)? {
         AnyModel::Documents(model) => return documents::score::run(&args, *model),
+        AnyModel::Linear(model) => return linear::score::run(&args, &args.model, &model),
         AnyModel::Rows(model) => model_file::learnt(&args.model, *model)?,
     };
     // Batch kinds fit here once; otherwise the judge and the scorer would each do it.

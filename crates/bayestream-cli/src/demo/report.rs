@@ -5,6 +5,7 @@ use super::{Alarms, Course};
 use crate::pictures::{self, MOST_POINTS};
 use crate::score_pictures::{self, Changes, Judged};
 use crate::scores;
+use crate::terminal::percent;
 use crate::terminal::{short, thousands};
 use bayestream::structure::{Reason, Snapshot};
 use bayestream_plot::{Chart, MarkStyle, Marker, Page, Style};
@@ -17,7 +18,6 @@ const RECENT_ROWS: usize = 10_000;
 /// The report.
 pub fn page(plant: &Plant, course: &Course, snapshot: &Snapshot, alarms: &Alarms) -> Page {
     let planted = alarms.n_planted;
-    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
     let (table_head, table_rows) = top_table(plant, course, alarms);
     Page::new("A stream, learnt as it went by")
         .lead(format!(

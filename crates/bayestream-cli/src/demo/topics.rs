@@ -195,6 +195,6 @@ fn closing_words(folder: &str, snapshot: &TopicSnapshot, news: Option<&Topic>, s
         counted(snapshot.k_realized() as u64, "topic"),
         thousands(snapshot.n_words as u64),
         short(snapshot.log_score.prequential_mean),
-        topic_table(snapshot),
+        topic_table(snapshot, None),
     )
 }

@@ -1,13 +1,14 @@
 //! `fit` of documents: text in, a model of topics out.
 
+use super::labels::LabelsEntry;
 use super::reading::{self, Portion};
 use crate::ahead::Next;
 use crate::args::OnErrorArg;
-use crate::commands::FitArgs;
+use crate::commands::{FitArgs, Interrupted, stopped};
 use crate::error::Failure;
 use crate::model_file::{self, Checkpoint};
 use crate::progress::Progress;
-use crate::stop::{self, StopSignal};
+use crate::stop::StopSignal;
 use crate::terminal::{self, counted, short, thousands};
 use bayestream::model::{DocumentKind, DocumentModel};
 use bayestream_io::read_words;
@@ -27,6 +28,8 @@ struct Summary<'a> {
     k_realized: usize,
     k_implemented: usize,
     log_score: MeanLogScore,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<LabelsEntry>,
     seconds: f64,
 }
 
@@ -44,10 +47,21 @@ struct Tally {
     n_mended: u64,
     n_tokens: u64,
     n_empty: u64,
+    n_unlabelled: u64,
+}
+
+/// As many threads as the machine has cores.
+fn default_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Begins a model of documents and learns it.
 pub fn begin(args: &FitArgs, kind: DocumentKind) -> Result<(), Failure> {
+    if kind.supervised().is_some() && args.read.label_column.is_none() {
+        return Err(Failure::Usage(format!(
+            "{kind} learns labels: name their column with --label-column (for topics without labels: -m topics)"
+        )));
+    }
     let mut config = args.kind.document_config(kind)?;
     config.columns = args.text.text_column.clone();
     let model = match &args.vocabulary {
@@ -76,6 +90,8 @@ fn learn(args: &FitArgs, mut model: DocumentModel) -> Result<(), Failure> {
         None => None,
     };
     let mut options = args.text.options(args.read.format, args.read.on_error, args.batch as usize);
+    options.label_column.clone_from(&args.read.label_column);
+    model.set_threads(args.threads.map_or_else(default_threads, |n| n as usize));
     if options.text_columns.is_empty() {
         options.text_columns = model.config().columns.clone();
     }
@@ -102,7 +118,11 @@ fn learn(args: &FitArgs, mut model: DocumentModel) -> Result<(), Failure> {
     progress.clear();
     match outcome {
         Ok(None) => finish(args, model, checkpoint, &tally, begun),
-        Ok(Some(signal)) => Err(stopped(args, &model, checkpoint, &tally, signal)),
+        Ok(Some(signal)) => {
+            let learnt =
+                Interrupted { model: &model, n_learnt: tally.n_learnt, n_seen: model.n_seen(), unit: "document" };
+            Err(stopped(args, &learnt, checkpoint.as_mut(), signal))
+        }
         Err(failure) => Err(failure.and(what_is_left(args, checkpoint.as_ref(), &tally))),
     }
 }
@@ -114,8 +134,9 @@ fn take_in(
     tally: &mut Tally,
 ) -> Result<bayestream::engine::StepReport, Failure> {
     loop {
-        match model.update(&portion.batch.documents) {
+        match model.update_labelled(&portion.batch.documents, &portion.batch.labels) {
             Ok(step) => {
+                tally.n_unlabelled += portion.batch.labels.iter().filter(|labels| labels.is_empty()).count() as u64;
                 tally.n_learnt += step.learnt.n_rows as u64;
                 tally.n_tokens += step.encoded.n_tokens;
                 tally.n_empty += step.encoded.n_empty as u64;
@@ -170,6 +191,13 @@ fn finish(
         snapshot.k_implemented,
         short(snapshot.log_score.prequential_mean)
     ));
+    let labels = LabelsEntry::of(&model);
+    if let Some(labels) = &labels {
+        terminal::note(labels.told());
+        if tally.n_unlabelled > 0 {
+            terminal::note(format!("{} had no label", counted(tally.n_unlabelled, "document")));
+        }
+    }
     if model.config().settings.text.stop.is_none()
         && let Some(language) = snapshot.stop_language()
     {
@@ -191,34 +219,9 @@ fn finish(
         k_realized: snapshot.k_realized(),
         k_implemented: snapshot.k_implemented,
         log_score: MeanLogScore { prequential_mean_per_word: snapshot.log_score.prequential_mean },
+        labels,
         seconds,
     })
-}
-
-fn stopped(
-    args: &FitArgs,
-    model: &DocumentModel,
-    checkpoint: Option<Checkpoint>,
-    tally: &Tally,
-    signal: i32,
-) -> Failure {
-    if tally.n_learnt == 0 {
-        let message = format!("{}: no document was learnt, nothing was written", stop::name(signal));
-        return Failure::Stopped { signal, message };
-    }
-    let saved = model_file::save_or_rescue(&args.output, model)
-        .and_then(|()| checkpoint.map_or(Ok(()), |mut checkpoint| checkpoint.save(model)));
-    if let Err(failure) = saved {
-        return failure;
-    }
-    let message = format!(
-        "{}: {} has learnt {}\n  go on by the same command with {}",
-        stop::name(signal),
-        args.output,
-        counted(model.n_seen(), "document"),
-        stop::how_to_go_on("--resume", &args.output, &args.inputs)
-    );
-    Failure::Stopped { signal, message }
 }
 
 fn what_is_left(args: &FitArgs, checkpoint: Option<&Checkpoint>, tally: &Tally) -> String {

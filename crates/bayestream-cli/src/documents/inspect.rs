@@ -1,5 +1,6 @@
 //! `inspect` of documents: topics with their words, weights and trends.
 
+use super::labels::{LabelEntry, Labels, LabelsEntry, TopicLabelEntry};
 use crate::commands::{EventEntry, event_entry, setting_value};
 use crate::error::Failure;
 use crate::terminal::{self, aligned, short, thousands};
@@ -26,6 +27,10 @@ struct Document<'a> {
     k_realized: usize,
     k_implemented: usize,
     topics: Vec<TopicEntry<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    labels: Vec<LabelEntry<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label_score: Option<LabelsEntry>,
     history: History,
     settings: BTreeMap<&'static str, Value>,
     log_score: LogScoreEntry,
@@ -39,6 +44,8 @@ struct TopicEntry<'a> {
     trend: f64,
     born: u64,
     top_words: Vec<WordEntry<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    labels: Vec<TopicLabelEntry<'a>>,
     shares_over_time: Vec<f64>,
 }
 
@@ -70,7 +77,8 @@ pub fn run(path: &str, model: &DocumentModel, json: bool) -> Result<(), Failure>
     }
 }
 
-fn document<'a>(model: &DocumentModel, snapshot: &'a TopicSnapshot) -> Document<'a> {
+fn document<'a>(model: &'a DocumentModel, snapshot: &'a TopicSnapshot) -> Document<'a> {
+    let labels = Labels::of(model);
     let kind = model.config().kind;
     let word = |w: bayestream::model::TopWord<'a>| WordEntry {
         word: w.word,
@@ -83,6 +91,7 @@ fn document<'a>(model: &DocumentModel, snapshot: &'a TopicSnapshot) -> Document<
         trend: topic.trend,
         born: topic.born,
         top_words: snapshot.top_words(topic, WORDS_LISTED).into_iter().map(word).collect(),
+        labels: labels.as_ref().map_or(Vec::new(), |labels| labels.entries_of_topic(topic.id)),
         shares_over_time: snapshot.shares_over_time(topic),
     });
     let settings = model.config().settings.list(kind);
@@ -94,6 +103,8 @@ fn document<'a>(model: &DocumentModel, snapshot: &'a TopicSnapshot) -> Document<
         k_realized: snapshot.k_realized(),
         k_implemented: snapshot.k_implemented,
         topics: topics.collect(),
+        labels: labels.as_ref().map_or(Vec::new(), Labels::entries),
+        label_score: LabelsEntry::of(model),
         history: History { documents: snapshot.history.documents() },
         settings: settings.into_iter().map(|(name, value)| (name, setting_value(&value))).collect(),
         log_score: LogScoreEntry {
@@ -116,7 +127,13 @@ fn for_people(path: &str, model: &DocumentModel, snapshot: &TopicSnapshot) -> St
     let _ = writeln!(out, "  topics      {} ({held} held while learning)", snapshot.k_realized());
     let (mean, n) = (short(score.prequential_mean), thousands(score.n_scored));
     let _ = writeln!(out, "  log-score   {mean} nats a word, over {n} words scored before learnt\n");
-    out += &topic_table(snapshot);
+    let labels = Labels::of(model);
+    if let (Some(labels), Some(score)) = (&labels, LabelsEntry::of(model)) {
+        let _ = writeln!(out, "{}\n", score.told());
+        out += &labels.table(snapshot);
+        out.push('\n');
+    }
+    out += &topic_table(snapshot, labels.as_ref());
     let _ = writeln!(out, "\nsettings");
     for (name, value) in model.config().settings.list(model.config().kind) {
         let _ = writeln!(out, "  {name}={value}");
@@ -125,11 +142,14 @@ fn for_people(path: &str, model: &DocumentModel, snapshot: &TopicSnapshot) -> St
 }
 
 /// The topics for people, the heaviest first.
-pub fn topic_table(snapshot: &TopicSnapshot) -> String {
+pub fn topic_table(snapshot: &TopicSnapshot, labels: Option<&Labels<'_>>) -> String {
     if snapshot.topics.is_empty() {
         return "no topics yet: the model needs more documents\n".to_string();
     }
     let mut rows = vec![["id", "weight", "trend", "since", "words"].map(String::from).to_vec()];
+    if labels.is_some() {
+        rows[0].insert(4, "speaks for".to_string());
+    }
     for topic in snapshot.topics.iter().take(TOPICS_SHOWN) {
         let words: Vec<&str> = snapshot.top_words(topic, WORDS_SHOWN).into_iter().map(|w| w.word).collect();
         rows.push(vec![
@@ -139,6 +159,9 @@ pub fn topic_table(snapshot: &TopicSnapshot) -> String {
             thousands(topic.born),
             words.join(" "),
         ]);
+        if let (Some(labels), Some(row)) = (labels, rows.last_mut()) {
+            row.insert(4, labels.told_of_topic(topic.id));
+        }
     }
     let mut out = aligned(&rows);
     let n_more = snapshot.topics.len().saturating_sub(TOPICS_SHOWN);

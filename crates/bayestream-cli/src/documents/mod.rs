@@ -2,6 +2,7 @@
 
 pub mod fit;
 pub mod inspect;
+mod labels;
 pub mod plot;
 pub mod reading;
 pub mod score;

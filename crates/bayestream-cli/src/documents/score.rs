@@ -5,13 +5,17 @@ use crate::ahead::Next;
 use crate::args::OnErrorArg;
 use crate::commands::ScoreArgs;
 use crate::error::Failure;
+use crate::named_numbers::NamedNumbers;
 use crate::terminal::{self, counted};
 use bayestream::model::DocumentModel;
 use bayestream::structure::ComponentId;
+use bayestream::text::{RawDocument, TextError};
 use bayestream_io::{Cell, CellKind, Format, OutColumn, TableWriter};
 
 /// Documents scored together.
 const BATCH: usize = 256;
+/// Words told that spoke for a label, at most.
+const REASONS: usize = 8;
 /// Topics with a smaller share of a document are not listed.
 const LEAST_SHARE: f32 = 0.01;
 
@@ -40,6 +44,17 @@ pub fn run(args: &ScoreArgs, mut model: DocumentModel) -> Result<(), Failure> {
     let has_records = TableWriter::format_of(&args.table.output, args.table.to)? == Format::Ndjson;
     let kind = if has_records { CellKind::Records } else { CellKind::TextList };
     fields.push(OutColumn::new("topics", kind));
+    let names = model.labels().names().to_vec();
+    let several = model.tells_several();
+    if !names.is_empty() {
+        fields.push(match several {
+            true => OutColumn::new("labels", CellKind::TextList),
+            false => OutColumn::new("label", CellKind::Text),
+        });
+        fields.push(OutColumn::new("margin", CellKind::Float));
+        fields.push(OutColumn::new("scores", kind));
+        fields.push(OutColumn::new("reasons", kind));
+    }
     let mut writer = TableWriter::create(&args.table.output, args.table.to, fields)?;
     let (mut n_documents, mut n_left_out, mut n_refused) = (0u64, 0, 0);
     // Nobody listens for signals here: one ends the process.
@@ -80,6 +95,12 @@ pub fn run(args: &ScoreArgs, mut model: DocumentModel) -> Result<(), Failure> {
                 shares.first().map_or(Cell::Null, |(_, share)| Cell::Float(f64::from(*share))),
                 if has_records { Cell::Records(&records) } else { Cell::TextList(&told) },
             ]);
+            let judged;
+            if !names.is_empty() {
+                judged = Judged::new(&model, &names, &portion.batch.documents[at], scores.margins_of(at))
+                    .map_err(|error| reading::located(&error, &portion))?;
+                cells.extend(judged.cells(several, has_records));
+            }
             writer.write_row(&cells)?;
         }
         n_documents += portion.batch.len() as u64;
@@ -89,6 +110,54 @@ pub fn run(args: &ScoreArgs, mut model: DocumentModel) -> Result<(), Failure> {
     terminal::warn_skipped(n_left_out + n_refused);
     terminal::note(counted(n_documents, "document"));
     Ok(())
+}
+
+/// What a document says of the labels.
+struct Judged<'a> {
+    told: Vec<String>,
+    margin: f64,
+    scores: NamedNumbers<'a>,
+    reasons: NamedNumbers<'a>,
+}
+
+impl<'a> Judged<'a> {
+    fn new(
+        model: &'a DocumentModel,
+        names: &'a [String],
+        document: &RawDocument,
+        margins: &[f32],
+    ) -> Result<Judged<'a>, TextError> {
+        let mut order: Vec<usize> = (0..margins.len()).collect();
+        order.sort_by(|a, b| margins[*b].total_cmp(&margins[*a]).then(a.cmp(b)));
+        let best = order.first().copied().unwrap_or(0);
+        let margin = match (model.tells_several(), order.get(1)) {
+            (true, _) => margins.iter().fold(f32::INFINITY, |least, margin| least.min(margin.abs())),
+            (false, Some(second)) => margins[best] - margins[*second],
+            (false, None) => margins[best],
+        };
+        let words = model.speaking_words(document, best as u32, REASONS)?;
+        let score = |label: &usize| (names[*label].as_str(), f64::from(margins[*label]));
+        Ok(Judged {
+            told: model.told_labels(margins).iter().map(|label| names[*label as usize].clone()).collect(),
+            margin: f64::from(margin),
+            scores: NamedNumbers::of("label", "score", order.iter().map(score)),
+            reasons: NamedNumbers::of(
+                "feature",
+                "amount",
+                words.into_iter().map(|(word, vote)| (word, f64::from(vote))),
+            ),
+        })
+    }
+
+    fn cells(&'a self, several: bool, as_records: bool) -> [Cell<'a>; 4] {
+        let first = self.told.first().map_or(Cell::Null, |label| Cell::Text(label));
+        [
+            if several { Cell::TextList(&self.told) } else { first },
+            Cell::Float(self.margin),
+            self.scores.cell(as_records),
+            self.reasons.cell(as_records),
+        ]
+    }
 }
 
 /// The topics that a document has, the heaviest first.

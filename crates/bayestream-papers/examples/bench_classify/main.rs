@@ -2,6 +2,9 @@
 //!
 //! ```text
 //! bench_classify bags DATA_DIR BAGS_DIR      writes the corpora with labels
+//! bench_classify learn DATA_DIR CORPUS ORDER TOLD text|numbers KIND [NAME=VALUE]...
+//!                                            learns a corpus in one of its orders and writes the labels told of the test
+//!                                            documents (document, label) to TOLD
 //! ```
 //!
 //! Files of a corpus begin with its name: `news`, `two` (of the newsgroups), `reuters`, and `wiki-0` to `wiki-4` (its folds).
@@ -12,6 +15,8 @@
 //! | `NAME-train-labels.npy`, `NAME-test-labels.npy` | document, label; a document without labels has no row |
 //! | `NAME-orders.npy` | the training documents in a random order to learn them in |
 //! | `NAME-words.txt` | a word, by its number |
+
+mod learn;
 
 use bayestream::data::DocumentBuffer;
 use bayestream_papers::{Labelled, npy};
@@ -32,6 +37,9 @@ fn main() -> Answer<()> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let printed = match words[..] {
         ["bags", data, bags] => write_corpora(Path::new(data), Path::new(bags))?,
+        ["learn", data, corpus, order, told, form, kind, ref settings @ ..] => {
+            learn::learn(Path::new(data), corpus, order.parse()?, Path::new(told), form, kind, settings)?
+        }
         _ => return Err("unknown arguments; the head of this example's source lists its commands".into()),
     };
     Ok(writeln!(std::io::stdout(), "{printed}")?)

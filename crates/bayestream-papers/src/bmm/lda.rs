@@ -1,6 +1,5 @@
 //! Section 5.3: LDA in one pass over Reuters.
 
-use super::svm::{Machine, Row};
 use super::words::heaviest;
 use crate::corpus::Corpus;
 use crate::error::ReproduceError;
@@ -11,6 +10,7 @@ use crate::table::Table;
 use bayestream::data::DocumentBuffer;
 use bayestream::engine::DocumentLearner;
 use bayestream::engine::bmm::{BmmSettings, LdaBmm};
+use bayestream::engine::readout::{LinearMachine, SvmSettings};
 use bayestream::metrics::roc_auc;
 use bayestream::model::Variant;
 use bayestream::structure::Topic;
@@ -24,6 +24,9 @@ const TRAINED: f64 = 0.7;
 /// Documents between two looks at λ.
 const LOOK: usize = 100;
 const COST: f64 = 1.0;
+
+/// A row of features: places and values.
+type Row = Vec<(u32, f64)>;
 
 /// A way to learn.
 struct Way {
@@ -90,12 +93,14 @@ fn learn(way: &Way, corpus: &Corpus, seed: u64) -> Run {
 /// Area under the curve for each class, on the last documents.
 fn areas(features: &[Row], n_features: usize, corpus: &Corpus, seed: u64) -> Vec<f64> {
     let n_train = (TRAINED * features.len() as f64) as usize;
+    let rows: Vec<&[(u32, f64)]> = features.iter().map(Vec::as_slice).collect();
+    let settings = SvmSettings { cost: COST, balanced: true, seed };
     CLASSES
         .iter()
         .map(|class| {
             let is_in: Vec<bool> = corpus.labels.iter().map(|labels| labels.iter().any(|l| l == class)).collect();
-            let machine = Machine::learn(&features[..n_train], &is_in[..n_train], n_features, COST, seed);
-            let scores: Vec<f64> = features[n_train..].iter().map(|row| machine.decide(row)).collect();
+            let machine = LinearMachine::learn(&rows[..n_train], &is_in[..n_train], n_features, &settings);
+            let scores: Vec<f64> = rows[n_train..].iter().map(|row| machine.decide(*row)).collect();
             roc_auc(&scores, &is_in[n_train..])
         })
         .collect()
@@ -126,7 +131,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
             corpus.vocabulary.len()
         ),
         "The areas are of a linear support vector machine (squared hinge loss, C = 1, classes weighted inversely to their \
-         frequency; dual coordinate descent, `src/bmm/svm.rs`), learnt on the first 70 % of the documents, on the rest. \
+         frequency; dual coordinate descent, `engine/readout/svm.rs`), learnt on the first 70 % of the documents, on the rest. \
          Features are α_d of the document when it was learnt, as shares, or word counts."
             .into(),
     ];

@@ -4,7 +4,6 @@ pub mod gaussians;
 pub mod lda;
 pub mod million;
 mod planted;
-mod svm;
 pub mod table1;
 pub mod topics;
 mod words;

@@ -12,13 +12,15 @@
 //! }
 //! ```
 //!
-//! Kinds that learn from documents have a battery of their own: [`document_subjects`] and [`document_failures`].
+//! Kinds that learn from documents have a battery of their own: [`document_subjects`] and [`document_failures`]; so have
+//! kinds that learn from labelled rows: [`linear_subjects`] and [`linear_failures`].
 
 mod documents;
 mod edges;
 mod exemptions;
 mod files;
 mod growth;
+mod linear;
 mod merging;
 mod state;
 mod stream;
@@ -29,6 +31,7 @@ mod watching;
 
 pub use documents::{DOCUMENT_EXEMPTIONS, DocumentSubject, document_checks, document_failures, document_subjects};
 pub use exemptions::{EXEMPTIONS, Exemption};
+pub use linear::{LINEAR_EXEMPTIONS, LinearSubject, Setup, linear_checks, linear_failures, linear_subjects};
 pub use subject::{Subject, subjects};
 pub use tally::{Tallied, Tally};
 

@@ -194,6 +194,16 @@ impl DocumentBuffer {
         renumbered
     }
 
+    /// The same documents with other numbers for their labels.
+    pub fn relabel(&mut self, number: impl Fn(u32) -> u32) {
+        let labels: Vec<Vec<u32>> = (0..self.len())
+            .map(|document| self.documents().labels(document).iter().map(|label| number(*label)).collect())
+            .collect();
+        self.labels.clear();
+        self.label_starts.clear();
+        labels.into_iter().enumerate().for_each(|(document, labels)| self.label(document, labels));
+    }
+
     /// What is wrong with documents that were read from a file.
     pub fn check(&self) -> Result<(), DocumentsError> {
         Documents::new(&self.starts, &self.words, &self.counts)?;

@@ -4,9 +4,12 @@ pub mod bayespa;
 pub mod bmm;
 pub mod dp;
 pub mod fab;
+pub mod linear;
 pub mod ofab;
 pub mod ofab_paper;
 pub mod parts;
+pub mod readout;
+pub mod svi;
 pub mod topics;
 pub mod vb;
 

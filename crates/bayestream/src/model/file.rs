@@ -11,7 +11,7 @@
 //! ```
 //! The same model gives the same bytes. Reading checks all of it: a damaged file is an error, never a panic.
 
-use super::{Body, Config, DocumentKind, FormatError, Kind, Model, Variant};
+use super::{AnyKind, Body, Config, FormatError, Kind, Model, Variant};
 use crate::engine::dp::Rule;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -89,8 +89,14 @@ impl Model {
     /// Reads what [`Model::save`] wrote.
     pub fn load(bytes: &[u8]) -> Result<Model, FormatError> {
         let header = read_header(bytes)?;
-        if let Ok(kind) = header.kind.parse::<DocumentKind>() {
-            return Err(FormatError::OtherInput { kind: kind.to_string(), reads: "documents" });
+        match header.kind.parse() {
+            Ok(AnyKind::Documents(_)) => {
+                return Err(FormatError::OtherInput { kind: header.kind, reads: "documents" });
+            }
+            Ok(AnyKind::Linear(_)) => {
+                return Err(FormatError::OtherInput { kind: header.kind, reads: "labelled rows" });
+            }
+            _ => {}
         }
         let mut model: Model = unpacked(bytes)?;
         model.config.check().map_err(|e| invalid(e.to_string()))?;

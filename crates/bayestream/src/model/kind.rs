@@ -2,6 +2,7 @@
 
 use super::documents::{DOCUMENT_KINDS, DocumentKind};
 use super::error::ConfigError;
+use super::linear::{LINEAR_KINDS, LinearKind};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -220,26 +221,30 @@ impl FromStr for Kind {
     }
 }
 
-/// A kind of either sort: what a person may name.
+/// A kind of any sort: what a person may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnyKind {
     /// It learns from rows of numbers.
     Rows(Kind),
     /// It learns from documents.
     Documents(DocumentKind),
+    /// It learns from labelled rows or documents.
+    Linear(LinearKind),
 }
 
 impl FromStr for AnyKind {
     type Err = ConfigError;
 
     fn from_str(text: &str) -> Result<AnyKind, ConfigError> {
-        match (text.parse(), text.parse()) {
-            (Ok(kind), _) => Ok(AnyKind::Rows(kind)),
-            (_, Ok(kind)) => Ok(AnyKind::Documents(kind)),
-            (Err(_), Err(_)) => {
+        match (text.parse(), text.parse(), text.parse()) {
+            (Ok(kind), _, _) => Ok(AnyKind::Rows(kind)),
+            (_, Ok(kind), _) => Ok(AnyKind::Documents(kind)),
+            (_, _, Ok(kind)) => Ok(AnyKind::Linear(kind)),
+            (Err(_), Err(_), Err(_)) => {
                 let rows = KINDS.iter().flat_map(|k| [Some(k.name), k.alias]);
                 let documents = DOCUMENT_KINDS.iter().flat_map(|k| [Some(k.name), k.alias]);
-                let nearest = nearest(text, rows.chain(documents).flatten());
+                let linear = LINEAR_KINDS.iter().flat_map(|k| [Some(k.name), k.alias]);
+                let nearest = nearest(text, rows.chain(documents).chain(linear).flatten());
                 Err(ConfigError::UnknownKind { name: text.to_string(), nearest })
             }
         }

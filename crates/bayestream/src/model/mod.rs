@@ -4,18 +4,22 @@ mod documents;
 mod error;
 mod file;
 mod kind;
+mod linear;
 mod merge;
 mod parse;
 mod settings;
 mod watching;
 
 pub use documents::{
-    DOCUMENT_KINDS, DOCUMENT_SETTINGS, DocumentConfig, DocumentKind, DocumentModel, DocumentSettings, DocumentStep,
-    TopWord, TopicSnapshot,
+    DOCUMENT_KINDS, DocumentConfig, DocumentKind, DocumentModel, DocumentSettings, DocumentStep, TopWord, TopicSnapshot,
 };
 pub use error::{ConfigError, FormatError, MergeError, UpdateError};
 pub use file::{FORMAT_VERSION, Header, read_header};
 pub use kind::{AnyKind, KINDS, Kind, KindInfo, nearest};
+pub use linear::{
+    CovarianceChoice, FULL_UP_TO, FeatureChoice, FeatureWeight, LINEAR_KINDS, LINEAR_SETTINGS, LabelSummary,
+    LinearChoices, LinearConfig, LinearError, LinearKind, LinearModel, LinearSnapshot, LinearStep,
+};
 pub use settings::{
     DirichletSettings, MomentSettings, PruneMerge, SETTINGS, ScaleChoice, SettingInfo, Settings, Variant,
 };

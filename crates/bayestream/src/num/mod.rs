@@ -17,6 +17,7 @@
 //! | `peak` | the machine's multiply-add rate, against which the benchmark holds the kernels |
 //! | `topic_rows` | words learnt by topics, shares of topics in a document, in `f32` |
 //! | `topic_sweep` | Gibbs sampling of the topics of a document's words, in `f32` |
+//! | `topic_draws` | words given to topics by draws and by shares, in `f32` |
 //! | `simd` | the choice of instruction set, and the only `unsafe` of the workspace |
 //!
 //! Matrices are row-major `&[f64]` slices of length `d * d`. A slice of the wrong length is a mistake
@@ -38,6 +39,7 @@ mod scatter;
 mod schedule;
 mod simd;
 mod special;
+mod topic_draws;
 mod topic_rows;
 mod topic_sweep;
 mod whitener;
@@ -51,7 +53,8 @@ pub use logsumexp::{column_stride, log_sum_exp, normalise_columns};
 pub use rng::{Rng, stream};
 pub use scatter::weighted_moments;
 pub use schedule::Schedule;
-pub use special::{LN_2PI, chi_square_survival, digamma, ln_gamma, normal_quantile, trigamma};
+pub use special::{LN_2PI, chi_square_survival, digamma, digamma_slice, ln_gamma, normal_quantile, trigamma};
+pub use topic_draws::{NO_TOPIC, TopicDraws, draw_topics, foretell, gain_words};
 pub use topic_rows::{TOPIC_LANES, TopicRows, WordWeight, WordWork, dot_f32, fold_in, learn_words};
 pub use topic_sweep::{DocumentSweep, Pull, SWEEP_LANES, sweep_document};
 pub use whitener::{Whitener, log_density, mahalanobis};
@@ -63,6 +66,9 @@ pub mod portable {
     pub use super::explog::portable::{exp_slice, ln_slice};
     pub use super::logsumexp::portable::{log_sum_exp, normalise_columns};
     pub use super::scatter::portable::weighted_moments;
+    pub use super::special::portable::digamma_slice;
+    pub use super::topic_draws::portable::{draw_topics, foretell, gain_words};
     pub use super::topic_rows::portable::{dot_f32, fold_in, learn_words};
+    pub use super::topic_sweep::portable::sweep_document;
     pub use super::whitener::portable::{log_density, mahalanobis};
 }

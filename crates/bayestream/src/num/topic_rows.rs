@@ -95,7 +95,7 @@ pub(crate) mod portable {
 
 /// Σ a b of slices of one length. Elementwise loops vectorise by themselves; a sum must be told its order.
 #[inline(always)]
-fn dot(a: &[f32], b: &[f32]) -> f32 {
+pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
     let mut sums = [[0.0f32; 8]; 2];
     for (x, y) in a.iter().zip(b) {

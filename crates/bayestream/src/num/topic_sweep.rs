@@ -62,45 +62,58 @@ impl Kernel for Sweep<'_, '_> {
     fn run<A: Arithmetic>(self) {
         let DocumentSweep { rows, tokens, topics, counts, prior, pull } = self.document;
         let n = prior.len();
-        let counts = &mut counts[..n];
         self.work.clear();
         self.work.resize(2 * n, 0.0);
         let (weights, diagonal) = self.work.split_at_mut(n);
+        let prior = lanes(prior);
         match pull {
             None => {
                 for (token, topic) in tokens.iter().zip(topics) {
-                    let row = &rows[*token as usize * n..][..n];
+                    let row = lanes(&rows[*token as usize * n..][..n]);
                     counts[*topic as usize] -= 1.0;
-                    for k in 0..n {
-                        weights[k] = (prior[k] + counts[k]) * row[k];
+                    let each = lanes_mut(weights).iter_mut().zip(prior).zip(lanes(counts)).zip(row);
+                    for (((weight, prior), count), row) in each {
+                        for l in 0..SWEEP_LANES {
+                            weight[l] = (prior[l] + count[l]) * row[l];
+                        }
                     }
                     *topic = draw(weights, self.rng.uniform_f32()) as u32;
                     counts[*topic as usize] += 1.0;
                 }
             }
             Some(Pull { linear, quadratic, product }) => {
-                let (linear, product) = (&linear[..n], &mut product[..n]);
                 for k in 0..n {
-                    diagonal[k] = linear[k] - quadratic.get(k * n + k).copied().unwrap_or(0.0);
+                    diagonal[k] = linear[k] - quadratic[k * n + k];
                 }
                 for (token, topic) in tokens.iter().zip(topics) {
-                    let row = &rows[*token as usize * n..][..n];
+                    let row = lanes(&rows[*token as usize * n..][..n]);
                     let old = *topic as usize;
                     let own = &quadratic[old * n..][..n];
                     counts[old] -= 1.0;
-                    for k in 0..n {
-                        weights[k] = diagonal[k] - 2.0 * (product[k] - own[k]);
+                    let each = lanes_mut(weights).iter_mut().zip(lanes(diagonal)).zip(lanes(product)).zip(lanes(own));
+                    let mut most = [f32::NEG_INFINITY; SWEEP_LANES];
+                    for (((weight, diagonal), product), own) in each {
+                        for l in 0..SWEEP_LANES {
+                            let exponent = diagonal[l] - 2.0 * (product[l] - own[l]);
+                            weight[l] = exponent;
+                            most[l] = if exponent > most[l] { exponent } else { most[l] };
+                        }
                     }
-                    let most = largest(weights);
-                    for k in 0..n {
-                        weights[k] = (prior[k] + counts[k]) * row[k] * exp_f32(weights[k] - most);
+                    let most = most.iter().fold(f32::NEG_INFINITY, |most, x| if *x > most { *x } else { most });
+                    let each = lanes_mut(weights).iter_mut().zip(prior).zip(lanes(counts)).zip(row);
+                    for (((weight, prior), count), row) in each {
+                        for l in 0..SWEEP_LANES {
+                            weight[l] = (prior[l] + count[l]) * row[l] * exp_f32(weight[l] - most);
+                        }
                     }
                     let new = draw(weights, self.rng.uniform_f32());
                     counts[new] += 1.0;
                     if new != old {
-                        let gained = &quadratic[new * n..][..n];
-                        for k in 0..n {
-                            product[k] += gained[k] - own[k];
+                        let gained = lanes(&quadratic[new * n..][..n]);
+                        for ((product, gained), own) in lanes_mut(product).iter_mut().zip(gained).zip(lanes(own)) {
+                            for l in 0..SWEEP_LANES {
+                                product[l] += gained[l] - own[l];
+                            }
                         }
                         *topic = new as u32;
                     }
@@ -111,47 +124,40 @@ impl Kernel for Sweep<'_, '_> {
 }
 
 #[inline(always)]
-fn largest(x: &[f32]) -> f32 {
-    let mut lanes = [f32::NEG_INFINITY; SWEEP_LANES];
-    for chunk in x.as_chunks::<SWEEP_LANES>().0 {
-        for l in 0..SWEEP_LANES {
-            lanes[l] = if chunk[l] > lanes[l] { chunk[l] } else { lanes[l] };
-        }
-    }
-    lanes.iter().fold(f32::NEG_INFINITY, |most, x| if *x > most { *x } else { most })
+fn lanes(x: &[f32]) -> &[[f32; SWEEP_LANES]] {
+    x.as_chunks().0
+}
+
+#[inline(always)]
+fn lanes_mut(x: &mut [f32]) -> &mut [[f32; SWEEP_LANES]] {
+    x.as_chunks_mut().0
 }
 
 /// An index drawn in proportion to the weights by a number from [0, 1): the first whose running sum exceeds its part of the
 /// total. Rounding may leave a little after the last: then it is the last with a weight. The first if none has one.
 #[inline(always)]
-fn draw(weights: &[f32], uniform: f32) -> usize {
-    let chunks = weights.as_chunks::<SWEEP_LANES>().0;
+pub(super) fn draw(weights: &[f32], uniform: f32) -> usize {
+    let chunks = lanes(weights);
     let sum = |x: &[f32; SWEEP_LANES]| ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
-    let mut total = 0.0;
-    for chunk in chunks {
-        total += sum(chunk);
-    }
+    let total: f32 = chunks.iter().map(sum).sum();
     let mut left = uniform * total;
-    let mut at = 0;
-    for chunk in chunks {
+    for (at, chunk) in chunks.iter().enumerate() {
         let more = sum(chunk);
         if left < more {
-            break;
+            // The running sum within the chunk: as many entries lie before the drawn one as it has passed.
+            let mut running = 0.0;
+            let mut passed = 0;
+            for l in 0..SWEEP_LANES {
+                running += chunk[l];
+                passed += usize::from(running <= left);
+            }
+            // Rounding may pass all of them.
+            let last = || chunk.iter().rposition(|weight| *weight > 0.0);
+            return at * SWEEP_LANES + if passed < SWEEP_LANES { passed } else { last().unwrap_or(0) };
         }
         left -= more;
-        at += SWEEP_LANES;
     }
-    let mut chosen = None;
-    for (k, weight) in weights.iter().enumerate().skip(at) {
-        if *weight > 0.0 {
-            chosen = Some(k);
-            left -= weight;
-            if left < 0.0 {
-                return k;
-            }
-        }
-    }
-    chosen.or_else(|| weights.iter().rposition(|weight| *weight > 0.0)).unwrap_or(0)
+    weights.iter().rposition(|weight| *weight > 0.0).unwrap_or(0)
 }
 
 /// eˣ for x from −87 to 0, to within 2e-7 relative; below it e⁻⁸⁷, which is nothing beside one.

@@ -28,16 +28,18 @@ pub(super) fn vocabulary(subject: &DocumentSubject) -> Result<(), String> {
     subject.ensure_sound(&model, &documents(&planted(50), 5000, 20), "after words were let go")
 }
 
-/// Five times the documents may take this much more space: the last events and scores fill up, topics come and go.
+/// Twice the documents may take this much more space: the last events and scores fill up, topics come and go. The
+/// stretches of a history fill up and are then halved: both sizes are taken when about as many are in use.
 const GROWTH: f64 = 1.25;
 
 pub(super) fn memory(subject: &DocumentSubject) -> Result<(), String> {
     let mut model = subject.model_with(51, |s| {
         s.text.max_words = 400;
-        (s.topics.max_topics, s.moments.max_components) = (20, 20);
+        (s.topics.max_topics, s.moments.max_components, s.svi.max_topics) = (20, 20, 20);
+        s.supervised.max_topics = 20;
     })?;
     let mut sizes = Vec::new();
-    for (first, n) in [(0, 2000), (2000, 8000)] {
+    for (first, n) in [(0, 8200), (8200, 8200)] {
         let all = with_strange_words(first, n);
         all.chunks(200).try_for_each(|batch| update(&mut model, batch))?;
         sizes.push((model.n_seen(), model.save().len()));

@@ -5,6 +5,7 @@ mod edges;
 mod exemptions;
 mod files;
 mod growth;
+mod labels;
 mod learning;
 mod merging;
 mod state;
@@ -21,7 +22,7 @@ pub fn document_checks() -> &'static [Check<DocumentSubject>] {
     &CHECKS
 }
 
-const CHECKS: [Check<DocumentSubject>; 25] = [
+const CHECKS: [Check<DocumentSubject>; 35] = [
     Check { name: "no documents at all are the identity", run: state::no_documents },
     Check { name: "a failed update changes nothing", run: state::failed_update },
     Check { name: "the same seed gives the same bytes", run: state::same_seed },
@@ -47,6 +48,16 @@ const CHECKS: [Check<DocumentSubject>; 25] = [
     Check { name: "merged shards are as good as one pass", run: merging::as_good },
     Check { name: "the vocabulary stays bounded", run: growth::vocabulary },
     Check { name: "memory stays bounded", run: growth::memory },
+    Check { name: "labels are learnt", run: labels::learnt },
+    Check { name: "how labels are written does not matter", run: labels::indifferent },
+    Check { name: "the number of threads does not matter", run: labels::threads },
+    Check { name: "labelled documents are learnt the same in any batches and after any restart", run: labels::state },
+    Check { name: "a label that appears midway", run: labels::midway },
+    Check { name: "documents of which some have no label", run: labels::partly_labelled },
+    Check { name: "documents with several labels", run: labels::several },
+    Check { name: "labels that are odd", run: labels::odd },
+    Check { name: "shards with labels", run: labels::shards },
+    Check { name: "labels that are refused change nothing", run: labels::refused },
 ];
 
 /// Runs every check on a subject and returns what went wrong.

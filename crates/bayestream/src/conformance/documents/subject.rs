@@ -57,6 +57,13 @@ impl DocumentSubject {
         // Draws cost as much as all else, and few will do here.
         config.settings.moments.draws = 100;
         config.settings.batch.n_topics = 8;
+        (config.settings.svi.n_topics, config.settings.svi.batch_size) = (8, 64);
+        // Documents of most checks have no labels: topics that no label begins with, and mini-batches of a few documents.
+        config.settings.supervised.n_topics = Some(8);
+        config.settings.supervised.minibatch = 32;
+        config.settings.supervised.sweeps = 4;
+        // What a topic's words are is checked by their counts.
+        config.settings.supervised.once = false;
         change(&mut config.settings);
         config
     }

@@ -2,7 +2,7 @@
 //! noted on the way.
 
 use super::lot::Lot;
-use super::reader::Reader;
+use super::reader::{Lens, Reader};
 use super::settings::{MedSettings, Sharing};
 use super::space::Space;
 use super::step::Draws;
@@ -62,7 +62,8 @@ impl Space {
             }
             // Documents without labels need a topic too, and an open number of topics one more than are in use.
             let last_is_open = || self.totals[self.k - 1] == 0 && self.tags[self.k - 1].is_none();
-            if self.k == 0 || self.sticks.is_some() && !last_is_open() {
+            let may_open = self.sticks.is_some() && self.k < settings.max_topics;
+            if self.k == 0 || may_open && !last_is_open() {
                 self.add_topic(None, settings);
                 notes.born.push((seen, self.k - 1));
             }
@@ -91,9 +92,9 @@ impl Space {
     fn judge(&self, settings: &MedSettings, leg: &Leg<'_>, at: usize, notes: &mut Notes) {
         let lot = &leg.lot;
         let chosen = (0..lot.len()).filter(|d| (lot.first + *d as u64).is_multiple_of(JUDGED_EVERY));
-        let mut reader: Option<Reader<'_>> = None;
+        let mut lens: Option<Lens> = None;
         for document in chosen {
-            let reader = reader.get_or_insert_with(|| Reader::new(self, settings));
+            let reader = Reader::new(self, lens.get_or_insert_with(|| Lens::new(self, settings)));
             let (words, counts) = lot.counts(document);
             let (log_probability, n_words) = reader.foretell(words, counts);
             let margins = match lot.labels(document).is_empty() {

@@ -1,10 +1,12 @@
 //! Topics and labels as others see them.
 
 use super::MedTopics;
-use super::reader::Reader;
+use super::reader::{Lens, Reader};
 use super::task::Task;
 use crate::data::Documents;
+use crate::engine::readout::Weights;
 use crate::structure::{ComponentId, DocumentScores, LabelMoment, LabelSummary, LabelTopic, Topic};
+use std::sync::OnceLock;
 
 /// What others see of a learner, made once and kept until it learns again.
 #[derive(Clone, Debug)]
@@ -14,6 +16,10 @@ pub(super) struct View {
     pub topics: Vec<Topic>,
     /// For each topic its space and its place there.
     places: Vec<(usize, usize)>,
+    /// What reading needs of each space, when it is asked for.
+    lenses: OnceLock<Vec<Lens>>,
+    /// Labels learnt from the topics of the documents kept, when they are asked for.
+    machines: OnceLock<Option<Weights>>,
 }
 
 impl View {
@@ -34,7 +40,7 @@ impl MedTopics {
         self.view.get_or_init(|| {
             let caught_up = self.caught_up();
             let (topics, places) = caught_up.as_ref().unwrap_or(self).shown_topics();
-            Box::new(View { caught_up, topics, places })
+            Box::new(View { caught_up, topics, places, lenses: OnceLock::new(), machines: OnceLock::new() })
         })
     }
 
@@ -65,7 +71,9 @@ impl MedTopics {
 
 impl Seen<'_> {
     fn readers(&self) -> Vec<Reader<'_>> {
-        self.learner.spaces.iter().map(|space| Reader::new(space, &self.learner.settings)).collect()
+        let learner = self.learner;
+        let lenses = || learner.spaces.iter().map(|space| Lens::new(space, &learner.settings)).collect();
+        learner.spaces.iter().zip(self.view.lenses.get_or_init(lenses)).map(|(s, lens)| Reader::new(s, lens)).collect()
     }
 
     /// Scores documents; the margin of a label that no model knows is the lowest.
@@ -91,6 +99,10 @@ impl Seen<'_> {
                 each.for_each(|(task, margin)| margins[task.label as usize] = *margin);
                 shares.push(read.shares);
             }
+            if let Some(machines) = self.machines(&readers) {
+                margins.clear();
+                machines.margins(&shares.concat(), &mut margins);
+            }
             scores.margins.extend_from_slice(&margins);
             scores.log_likelihood.push(log_likelihood);
             let at = scores.shares.len();
@@ -103,10 +115,25 @@ impl Seen<'_> {
         scores
     }
 
+    /// Linear machines on the topics of the documents kept, read without their labels.
+    fn machines(&self, readers: &[Reader<'_>]) -> Option<&Weights> {
+        let fit = || {
+            let readout = self.learner.readout.as_ref().filter(|readout| !readout.reservoir().is_empty())?;
+            let features = |documents: &Documents<'_>| -> Vec<f32> {
+                let read = |(words, counts): (&[u32], &[u32])| {
+                    readers.iter().flat_map(|reader| reader.read(words, counts).shares).collect::<Vec<f32>>()
+                };
+                documents.iter().flat_map(read).collect()
+            };
+            Some(readout.fit(features, self.learner.labels.each.len()))
+        };
+        self.view.machines.get_or_init(fit).as_ref()
+    }
+
     pub fn votes_of(&self, (words, counts): (&[u32], &[u32]), label: u32) -> Vec<f32> {
-        for space in &self.learner.spaces {
+        for (space, reader) in self.learner.spaces.iter().zip(self.readers()) {
             if let Some(task) = space.tasks.iter().position(|task| task.label == label) {
-                return Reader::new(space, &self.learner.settings).votes(words, counts, task);
+                return reader.votes(words, counts, task);
             }
         }
         vec![0.0; words.len()]

@@ -42,6 +42,7 @@ mod tests;
 pub use settings::{Classifier, LabelsEach, MedSettings, Mode, Sharing, Size};
 
 use super::parts::ScoreTrack;
+use super::readout::Readout;
 use super::{DocumentLearner, StepReport};
 use crate::data::{DocumentBuffer, Documents};
 use crate::structure::{DocumentScores, Event, EventLog, Happening, LabelSummary, LogScore, Topic, TopicHistory};
@@ -52,6 +53,9 @@ use serde::{Deserialize, Serialize};
 use space::Space;
 use std::sync::OnceLock;
 use step::Draws;
+
+/// C of the machine that learns labels from the topics at the end.
+const READOUT_COST: f64 = 1.0;
 
 /// Supervised topics.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -71,6 +75,8 @@ pub struct MedTopics {
     events: EventLog,
     scores: ScoreTrack,
     judgement: Judgement,
+    /// Labelled documents, to learn labels from the topics that they have at the end.
+    readout: Option<Readout>,
     #[serde(skip)]
     view: OnceLock<Box<View>>,
     #[serde(skip)]
@@ -120,6 +126,7 @@ impl MedTopics {
             events: EventLog::default(),
             scores: ScoreTrack::default(),
             judgement: Judgement::default(),
+            readout: (settings.keep > 0).then(|| Readout::new(settings.keep, READOUT_COST, seed, shard)),
             view: OnceLock::new(),
             n_threads: 1,
         }
@@ -305,6 +312,14 @@ impl Judgement {
         self.n_missed += (labels.len() - n_true) as u64;
     }
 
+    fn add(&mut self, other: &Judgement) {
+        self.n_documents += other.n_documents;
+        self.n_exact += other.n_exact;
+        self.n_true += other.n_true;
+        self.n_false += other.n_false;
+        self.n_missed += other.n_missed;
+    }
+
     /// The share of documents whose labels were told exactly; none before the first.
     pub fn accuracy(&self) -> Option<f64> {
         (self.n_documents > 0).then(|| self.n_exact as f64 / self.n_documents as f64)
@@ -318,6 +333,19 @@ impl Judgement {
 }
 
 impl LabelCounts {
+    /// Adds another's counts under the numbers that its labels have here.
+    fn add(&mut self, other: &LabelCounts, numbers: &[u32]) {
+        for (n, number) in other.each.iter().zip(numbers) {
+            let at = *number as usize;
+            if at >= self.each.len() {
+                self.each.resize(at + 1, 0);
+            }
+            self.each[at] += n;
+        }
+        self.n_labelled += other.n_labelled;
+        self.has_several |= other.has_several;
+    }
+
     /// Counts the labels of documents and gives those never met before, in the order in which they come.
     fn meet(&mut self, documents: &Documents<'_>, range: std::ops::Range<usize>) -> Vec<u32> {
         let mut new = Vec::new();
@@ -349,7 +377,12 @@ impl DocumentLearner for MedTopics {
         self.n_words = self.n_words.max(n_words);
         self.n_seen += documents.len() as u64;
         let mut held = std::mem::take(&mut self.held);
-        (0..documents.len()).for_each(|document| held.push_from(documents, document));
+        for document in 0..documents.len() {
+            held.push_from(documents, document);
+            if let Some(readout) = &mut self.readout {
+                readout.see(documents, document);
+            }
+        }
         match self.settings.mode {
             Mode::Batch => {
                 self.is_fitted = false;
@@ -370,7 +403,9 @@ impl DocumentLearner for MedTopics {
         if self.settings.mode == Mode::Batch && !self.is_fitted && !self.held.is_empty() {
             let fresh = MedTopics::new(&self.settings, self.seed, self.shard);
             let held = std::mem::take(&mut self.held);
-            *self = MedTopics { n_seen: self.n_seen, n_words: self.n_words, n_threads: self.n_threads, ..fresh };
+            let (n_seen, n_words, n_threads, readout) =
+                (self.n_seen, self.n_words, self.n_threads, self.readout.take());
+            *self = MedTopics { n_seen, n_words, n_threads, readout, ..fresh };
             self.learn(&held.documents(), true, &mut StepReport::default());
             (self.held, self.is_fitted) = (held, true);
         }
@@ -379,7 +414,11 @@ impl DocumentLearner for MedTopics {
     fn forget_words(&mut self, words: &[u32]) {
         self.view = OnceLock::new();
         self.spaces.iter_mut().for_each(|space| space.forget_words(words));
-        self.held = self.held.renumbered(|word| (!words.contains(&word)).then_some(word));
+        let kept = |word: u32| (!words.contains(&word)).then_some(word);
+        self.held = self.held.renumbered(kept);
+        if let Some(readout) = &mut self.readout {
+            readout.renumber(kept);
+        }
     }
 
     fn topics(&self) -> Vec<Topic> {

@@ -8,14 +8,21 @@ use crate::num;
 /// Rounds of a fold-in. More sharpen the shares of the topics, and labels are told no better.
 const ROUNDS: usize = 10;
 
-/// A space made ready to read documents.
-pub(super) struct Reader<'a> {
-    space: &'a Space,
+/// What reading needs of a space.
+#[derive(Clone, Debug)]
+pub(super) struct Lens {
     cache: Cache,
     once: bool,
     /// Weights of the topics, label by label in rows of the stride, and constants.
     weights: Vec<f32>,
     constants: Vec<f64>,
+}
+
+/// A space made ready to read documents.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'a> {
+    space: &'a Space,
+    lens: &'a Lens,
 }
 
 /// What a document says.
@@ -28,8 +35,8 @@ pub(super) struct Read {
     pub log_likelihood: f64,
 }
 
-impl<'a> Reader<'a> {
-    pub fn new(space: &'a Space, settings: &MedSettings) -> Reader<'a> {
+impl Lens {
+    pub fn new(space: &Space, settings: &MedSettings) -> Lens {
         let feature = constant_feature(settings);
         let mut weights = vec![0.0; space.tasks.len() * space.stride];
         let mut constants = Vec::with_capacity(space.tasks.len());
@@ -38,21 +45,27 @@ impl<'a> Reader<'a> {
             constants.push(feature * judging[0]);
             row.iter_mut().zip(&judging[1..]).for_each(|(to, from)| *to = *from as f32);
         }
-        Reader { space, cache: space.reading(settings), once: settings.once, weights, constants }
+        Lens { cache: space.reading(settings), once: settings.once, weights, constants }
+    }
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(space: &'a Space, lens: &'a Lens) -> Reader<'a> {
+        Reader { space, lens }
     }
 
     /// The rows of the words, and how much each word counts.
     fn gather(&self, words: &[u32], counts: &[u32]) -> (Vec<f32>, Vec<f32>) {
         let mut rows = Vec::with_capacity(words.len() * self.space.stride);
-        self.space.gather(&self.cache, words, &mut rows);
-        let counts = counts.iter().map(|count| if self.once { 1.0 } else { *count as f32 }).collect();
+        self.space.gather(&self.lens.cache, words, &mut rows);
+        let counts = counts.iter().map(|count| if self.lens.once { 1.0 } else { *count as f32 }).collect();
         (rows, counts)
     }
 
     /// θ, the shares of topics in a document with these words.
     fn fold_in(&self, rows: &[f32], counts: &[f32]) -> Vec<f32> {
         let mut theta = vec![0.0; self.space.stride];
-        num::fold_in(rows, counts, &self.cache.prior, ROUNDS, &mut theta);
+        num::fold_in(rows, counts, &self.lens.cache.prior, ROUNDS, &mut theta);
         theta
     }
 
@@ -61,11 +74,11 @@ impl<'a> Reader<'a> {
         let (rows, weighted) = self.gather(words, counts);
         let theta = self.fold_in(&rows, &weighted);
         let n: f32 = weighted.iter().sum();
-        let prior: f32 = self.cache.prior.iter().sum();
+        let prior: f32 = self.lens.cache.prior.iter().sum();
         let mut shares = vec![0.0; self.space.stride];
         if n > 0.0 {
             for z in 0..k {
-                shares[z] = ((theta[z] * (prior + n) - self.cache.prior[z]) / n).max(0.0);
+                shares[z] = ((theta[z] * (prior + n) - self.lens.cache.prior[z]) / n).max(0.0);
             }
         }
         let margins = self.margins(&shares);
@@ -75,8 +88,8 @@ impl<'a> Reader<'a> {
     }
 
     fn margins(&self, shares: &[f32]) -> Vec<f32> {
-        let rows = self.weights.chunks_exact(self.space.stride.max(1));
-        rows.zip(&self.constants).map(|(row, constant)| num::dot_f32(row, shares) + *constant as f32).collect()
+        let rows = self.lens.weights.chunks_exact(self.space.stride.max(1));
+        rows.zip(&self.lens.constants).map(|(row, constant)| num::dot_f32(row, shares) + *constant as f32).collect()
     }
 
     fn log_likelihood(&self, rows: &[f32], counts: &[u32], theta: &[f32]) -> f64 {
@@ -107,7 +120,7 @@ impl<'a> Reader<'a> {
         let (rows, weighted) = self.gather(words, counts);
         let theta = self.fold_in(&rows, &weighted);
         let n: f32 = weighted.iter().sum();
-        let weights = &self.weights[task * self.space.stride..][..self.space.stride];
+        let weights = &self.lens.weights[task * self.space.stride..][..self.space.stride];
         let vote = |(row, count): (&[f32], &f32)| {
             let (mut sum, mut total) = (0.0, 0.0);
             for z in 0..self.space.k {

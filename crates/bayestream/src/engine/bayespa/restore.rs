@@ -26,6 +26,12 @@ impl MedTopics {
         if !self.scores.is_sound() || !self.history.is_sound() {
             return Err("log-scores or history are not sound".into());
         }
+        if let Some(readout) = &self.readout {
+            readout.check(n_words)?;
+        }
+        if self.readout.is_some() != (self.settings.keep > 0) {
+            return Err("documents are kept against the settings".into());
+        }
         if self.labels.each.len() > 10_000 || self.labels.each.iter().any(|n| *n > self.labels.n_labelled) {
             return Err("labels are not counted soundly".into());
         }

@@ -4,7 +4,7 @@ use super::augment::{draw_inverse_gaussian, expected_rho};
 use super::lot::Lot;
 use super::settings::MedSettings;
 use super::space::{Cache, Pulls, Space};
-use super::sticks::draw_tables;
+use crate::engine::parts;
 use crate::num::{self, DocumentSweep, Pull, Rng};
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub(super) struct Drawn {
     /// 1/λ of each label in each sweep that counts; empty for averaging classifiers.
     pub rho: Vec<f32>,
     /// Tables of each topic, summed over the sweeps that count; empty when the number of topics is given.
-    pub tables: Vec<u32>,
+    pub tables: Vec<f64>,
 }
 
 /// What all documents of a round share.
@@ -70,7 +70,7 @@ impl Round<'_> {
         drawn.kept.resize(n_tokens * kept, 0);
         drawn.counts.resize(n * kept * stride, 0.0);
         drawn.rho.resize(n * kept * n_rho, 0.0);
-        drawn.tables.resize(n * n_tables, 0);
+        drawn.tables.resize(n * n_tables, 0.0);
         let mut rest = Part {
             topics: &mut drawn.topics,
             kept: &mut drawn.kept,
@@ -116,7 +116,7 @@ impl Round<'_> {
         let number = (self.lot.first + document as u64) << 8 | self.round.min(255);
         let mut rng = num::stream(self.seed, self.shard, number);
         part.counts.fill(0.0);
-        part.tables.fill(0);
+        part.tables.fill(0.0);
         if n == 0 {
             part.rho.fill(0.0);
             return;
@@ -167,7 +167,7 @@ impl Round<'_> {
                     part.rho[j * q..(j + 1) * q].copy_from_slice(&scratch.rho);
                 }
                 for (k, tables) in part.tables.iter_mut().enumerate() {
-                    *tables += draw_tables(scratch.counts[k] as u32, f64::from(self.cache.prior[k]), &mut rng);
+                    *tables += parts::tables(scratch.counts[k], f64::from(self.cache.prior[k]), &mut rng); // [BayesPA] (44)
                 }
             }
         }
@@ -253,7 +253,7 @@ struct Part<'a> {
     kept: &'a mut [u32],
     counts: &'a mut [f32],
     rho: &'a mut [f32],
-    tables: &'a mut [u32],
+    tables: &'a mut [f64],
 }
 
 impl<'a> Part<'a> {

@@ -64,6 +64,8 @@ pub struct MedSettings {
     pub labels_each: LabelsEach,
     /// Topics that belong to no label from the beginning; auto is none with shared topics and 20 with separate ones.
     pub n_topics: Option<usize>,
+    /// Topics that there may be of each set, where their number is open.
+    pub max_topics: usize,
     /// Topics that each label begins with, where topics are shared.
     pub topics_per_label: usize,
     /// ε: the margin that is asked for.
@@ -85,8 +87,9 @@ pub struct MedSettings {
     pub gamma: f64,
     /// η: concentration of the topics of the stream, for an open number of topics.
     pub eta: f64,
-    /// I: rounds over a mini-batch.
-    pub rounds: usize,
+    /// I: rounds over a mini-batch; auto is 1 for Gibbs classifiers, 2 for averaging ones, whose first round does not know the
+    /// labels, and 40 in batch mode.
+    pub rounds: Option<usize>,
     /// J: sweeps of each round.
     pub sweeps: usize,
     /// β: sweeps of each round that are not counted.
@@ -106,7 +109,12 @@ pub struct MedSettings {
     /// How much more a document with a label counts than one without; auto is by how rare the label is where documents have
     /// several, and 1 where they have one.
     pub positive_weight: Option<f64>,
+    /// Labelled documents kept, from whose topics the labels are learnt anew when they are asked for; 0 for none.
+    pub keep: usize,
 }
+
+/// Rounds over all documents in batch mode, if nobody says how many.
+const BATCH_ROUNDS: usize = 40;
 
 /// Topics of a model of one label's own, if nobody says how many.
 const SEPARATE_TOPICS: usize = 20;
@@ -122,6 +130,7 @@ impl MedSettings {
             mode: Mode::Online,
             labels_each: LabelsEach::Auto,
             n_topics: None,
+            max_topics: 200,
             topics_per_label: 1,
             epsilon: if gibbs { 164.0 } else { 16.0 },
             cost: if gibbs { 1.0 } else { 500.0 },
@@ -132,16 +141,17 @@ impl MedSettings {
             alpha: Some(0.5),
             gamma: 0.1,
             eta: 1.0,
-            rounds: if gibbs { 1 } else { 2 },
+            rounds: None,
             sweeps: 2,
             burn_in: 0,
-            minibatch: if gibbs { 512 } else { 1 },
+            minibatch: if gibbs { 512 } else { 64 },
             ghosts: 1,
             once: true,
             expected_log: false,
             drawn: false,
             averaging: false,
             positive_weight: None,
+            keep: 0,
         }
     }
 
@@ -155,6 +165,7 @@ impl MedSettings {
             tag: 0.0,
             alpha: None,
             gamma: if size == Size::Given { 0.45 } else { 0.5 },
+            minibatch: if classifier == Classifier::Gibbs { 512 } else { 1 },
             once: false,
             expected_log: true,
             ..MedSettings::new(classifier, size)
@@ -167,6 +178,35 @@ impl MedSettings {
             return Some(format!("burn-in ({}) must be smaller than sweeps ({})", self.burn_in, self.sweeps));
         }
         None
+    }
+
+    /// Classifier and size.
+    pub fn sort(&self) -> (Classifier, Size) {
+        (self.classifier, self.size)
+    }
+
+    /// Why learners of shards cannot be combined, if they cannot.
+    pub fn why_not_merged(&self) -> Option<String> {
+        let advice = "fit one model of all documents";
+        if self.mode == Mode::Batch {
+            return Some(format!("batch mode learns all documents together: {advice}"));
+        }
+        if self.size == Size::Open || self.sharing == Sharing::Separate || self.n_free() > 0 {
+            return Some(format!(
+                "topics that no label began with have no counterpart in another model: {advice}, or shards of \
+                 topics/medlda-gibbs or topics/medlda-ave with topics=shared and n-topics=0"
+            ));
+        }
+        None
+    }
+
+    /// Rounds over a mini-batch.
+    pub(super) fn n_rounds(&self) -> usize {
+        self.rounds.unwrap_or(match (self.mode, self.classifier) {
+            (Mode::Batch, _) => BATCH_ROUNDS,
+            (Mode::Online, Classifier::Gibbs) => 1,
+            (Mode::Online, Classifier::Averaging) => 2,
+        })
     }
 
     /// Topics without a label at the beginning.

@@ -30,6 +30,7 @@ pub(super) struct Space {
 }
 
 /// What sampling and reading need of a space: it follows from the statistics.
+#[derive(Clone, Debug)]
 pub(super) struct Cache {
     /// 1 / (Wγ + N_k); 0 for padding.
     pub inverse_totals: Vec<f32>,
@@ -82,7 +83,7 @@ impl Space {
 
     /// Words that have a row.
     pub fn n_words(&self) -> usize {
-        if self.stride == 0 { 0 } else { self.sums.len() / self.stride }
+        self.sums.len().checked_div(self.stride).unwrap_or(0)
     }
 
     pub fn grow_words(&mut self, n_words: usize) {
@@ -215,7 +216,7 @@ pub(super) struct Pulls {
 
 impl Pulls {
     pub fn new(space: &Space, settings: &MedSettings) -> Option<Pulls> {
-        if settings.classifier != Classifier::Gibbs {
+        if settings.classifier != Classifier::Gibbs || settings.cost == 0.0 {
             return None;
         }
         let (stride, k, feature) = (space.stride, space.k, constant_feature(settings));

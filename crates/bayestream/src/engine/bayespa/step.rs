@@ -3,7 +3,7 @@
 use super::dual::{Example, solve};
 use super::lot::Lot;
 use super::sample::{Drawn, Round};
-use super::settings::MedSettings;
+use super::settings::{Classifier, MedSettings};
 use super::space::{Pulls, Space};
 use super::sticks::Sticks;
 use super::task::{Weights, constant_feature, constant_variance};
@@ -31,7 +31,7 @@ impl Space {
         let before: Vec<Weights> = self.tasks.iter().map(|task| task.weights.clone()).collect();
         let sticks_before = self.sticks.clone();
         let (mut drawn, mut tau) = (Drawn::default(), Vec::new());
-        for round in 0..settings.rounds {
+        for round in 0..settings.n_rounds() {
             let mut rng = num::stream(draws.seed, draws.shard, lot.first << 8 | 1 << 63 | round.min(255) as u64);
             let cache = self.cache(settings, settings.drawn.then_some(&mut rng));
             let pulls = Pulls::new(self, settings);
@@ -60,9 +60,11 @@ impl Space {
             for (task, weights) in self.tasks.iter_mut().zip(&before) {
                 task.weights = weights.clone();
             }
-            match &pulls {
-                Some(_) => self.update_gibbs(settings, lot, &drawn, positive_costs),
-                None => tau = self.update_averaging(settings, lot, &drawn, positive_costs),
+            match settings.classifier {
+                // Nothing is asked of the labels.
+                _ if settings.cost == 0.0 => {}
+                Classifier::Gibbs => self.update_gibbs(settings, lot, &drawn, positive_costs),
+                Classifier::Averaging => tau = self.update_averaging(settings, lot, &drawn, positive_costs),
             }
         }
         self.tally_shares(settings, lot, &drawn);
@@ -99,7 +101,7 @@ impl Space {
         let scale = settings.count_scale();
         for document in 0..lot.len() {
             let tables = &drawn.tables[document * self.stride..][..self.k];
-            sticks.tables.iter_mut().zip(tables).for_each(|(sum, n)| *sum += scale * f64::from(*n));
+            sticks.tables.iter_mut().zip(tables).for_each(|(sum, n)| *sum += scale * n);
         }
     }
 

@@ -4,12 +4,14 @@ mod em;
 mod kmeans;
 mod ring;
 mod scores;
+mod sticks;
 mod twins;
 
 pub use em::{EmOptions, Gather, Part, Pull, Sums, accumulate, em};
 pub use kmeans::{Clusters, k_means};
 pub use ring::Ring;
 pub use scores::ScoreTrack;
+pub use sticks::{Sticks, beta, tables};
 pub use twins::twins;
 
 use super::Learner;

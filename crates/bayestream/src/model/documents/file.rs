@@ -1,6 +1,6 @@
 //! Models of documents in files of the same format as others.
 
-use super::{Body, DocumentConfig, DocumentKind, DocumentModel};
+use super::{Body, DocumentConfig, DocumentKind, DocumentModel, svi_method};
 use crate::model::file::{invalid, packed, unpacked};
 use crate::model::{FormatError, Header, Kind, read_header};
 
@@ -20,6 +20,9 @@ impl DocumentModel {
         model.config.settings.check().map_err(|e| invalid(e.to_string()))?;
         if !model.body.fits(&model.config) || model.pipeline.settings() != &model.config.settings.text {
             return Err(invalid("its parts do not belong to the kind it names".into()));
+        }
+        if model.labels.len() > model.config.settings.max_labels {
+            return Err(invalid("it has more labels than it may have".into()));
         }
         let n_words = model.pipeline.vocabulary().len();
         model.body.learner_mut().restore(n_words).map_err(invalid)?;
@@ -42,6 +45,13 @@ impl Body {
                 | (Body::LdaBmm(_), DocumentKind::LdaBmm)
                 | (Body::NaiveBayesEm(_), DocumentKind::NaiveBayesEm)
                 | (Body::NaiveBayesVbDp(_), DocumentKind::NaiveBayesVbDp)
-        )
+        ) || match self {
+            Body::Svi(learner) => Some(learner.method()) == svi_method(config.kind),
+            Body::Med(learner) => {
+                learner.settings() == &config.settings.supervised
+                    && config.kind.supervised() == Some(learner.settings().sort())
+            }
+            _ => false,
+        }
     }
 }

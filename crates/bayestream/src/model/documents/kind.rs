@@ -18,10 +18,24 @@ pub enum DocumentKind {
     NaiveBayesEm,
     /// Dirichlet-process mixture of multinomials, batch variational Bayes.
     NaiveBayesVbDp,
+    /// Latent Dirichlet allocation, stochastic variational inference.
+    TopicsSviLda,
+    /// Latent Dirichlet allocation, sparse stochastic inference.
+    TopicsSpLda,
+    /// Hierarchical Dirichlet process, truncation-free online inference.
+    TopicsTfHdp,
+    /// Supervised topics, averaging classifier, number of topics given.
+    MedLdaAve,
+    /// Supervised topics, Gibbs classifier, number of topics given.
+    MedLdaGibbs,
+    /// Supervised topics, averaging classifier, number of topics open.
+    MedHdpAve,
+    /// Supervised topics, Gibbs classifier, number of topics open.
+    MedHdpGibbs,
 }
 
 /// Every kind that learns from documents.
-pub const DOCUMENT_KINDS: [KindInfo<DocumentKind>; 5] = [
+pub const DOCUMENT_KINDS: [KindInfo<DocumentKind>; 12] = [
     KindInfo {
         kind: DocumentKind::TopicsMmHdp,
         name: "topics/mm-hdp",
@@ -57,6 +71,55 @@ pub const DOCUMENT_KINDS: [KindInfo<DocumentKind>; 5] = [
         streaming: false,
         summary: "one topic per document, Dirichlet process, batch variational Bayes: keeps every document, for comparison",
     },
+    KindInfo {
+        kind: DocumentKind::TopicsSviLda,
+        name: "topics/svi-lda",
+        alias: None,
+        streaming: true,
+        summary: "given number of topics, stochastic variational inference for LDA; labels by a linear machine on top",
+    },
+    KindInfo {
+        kind: DocumentKind::TopicsSpLda,
+        name: "topics/splda",
+        alias: None,
+        streaming: true,
+        summary: "given number of topics, sparse stochastic inference for LDA (Gibbs); labels by a linear machine on top",
+    },
+    KindInfo {
+        kind: DocumentKind::TopicsTfHdp,
+        name: "topics/tfhdp",
+        alias: None,
+        streaming: true,
+        summary: "number of topics grows, truncation-free online HDP (Gibbs); labels by a linear machine on top",
+    },
+    KindInfo {
+        kind: DocumentKind::MedLdaAve,
+        name: "topics/medlda-ave",
+        alias: None,
+        streaming: true,
+        summary: "topics that tell labels, in one pass, by an averaging classifier (online BayesPA, paMedLDA-ave)",
+    },
+    KindInfo {
+        kind: DocumentKind::MedLdaGibbs,
+        name: "topics/medlda-gibbs",
+        alias: Some("classify"),
+        streaming: true,
+        summary: "topics that tell labels, in one pass, by a Gibbs classifier (online BayesPA, paMedLDA-gibbs)",
+    },
+    KindInfo {
+        kind: DocumentKind::MedHdpAve,
+        name: "topics/medhdp-ave",
+        alias: None,
+        streaming: true,
+        summary: "topics that tell labels, their number open, by an averaging classifier (online BayesPA, paMedHDP-ave)",
+    },
+    KindInfo {
+        kind: DocumentKind::MedHdpGibbs,
+        name: "topics/medhdp-gibbs",
+        alias: None,
+        streaming: true,
+        summary: "topics that tell labels, their number open, by a Gibbs classifier (online BayesPA, paMedHDP-gibbs)",
+    },
 ];
 
 impl DocumentKind {
@@ -69,6 +132,11 @@ impl DocumentKind {
     /// The full name, `structure/engine`.
     pub fn name(self) -> &'static str {
         self.info().name
+    }
+
+    /// True for topics that move by step sizes.
+    pub fn has_steps(self) -> bool {
+        matches!(self, DocumentKind::TopicsSviLda | DocumentKind::TopicsSpLda | DocumentKind::TopicsTfHdp)
     }
 
     /// True for kinds that learn from labels too.

@@ -2,6 +2,7 @@
 
 use super::{Body, DocumentModel};
 use crate::data::{DocumentBuffer, LabelNames};
+use crate::engine::bayespa::MedTopics;
 use crate::engine::bmm::{LdaBmm, NaiveBayesBmm};
 use crate::engine::topics::MmHdp;
 use crate::model::merge::in_canonical_order;
@@ -41,6 +42,16 @@ impl DocumentModel {
         let (pipeline, numbers) =
             TextPipeline::merge(&pipelines).map_err(|error| MergeError::Unsupported { reason: error.to_string() })?;
         let n_words = pipeline.vocabulary().len();
+        let mut labels = LabelNames::default();
+        let label_numbers: Vec<Vec<u32>> =
+            ordered.iter().map(|m| m.labels.names().iter().map(|name| labels.number(name)).collect()).collect();
+        if labels.len() > config.settings.max_labels {
+            let most = config.settings.max_labels;
+            return unsupported(format!(
+                "together they have {} labels, and may have {most} (max-labels)",
+                labels.len()
+            ));
+        }
         let body = match &ordered[0].body {
             Body::TopicsMmHdp(_) => {
                 let parts = learners(&ordered, &numbers, |body| match body {
@@ -67,14 +78,30 @@ impl DocumentModel {
                 });
                 Body::LdaBmm(Box::new(LdaBmm::merged(&parts, n_words, config.shard)))
             }
+            Body::Med(first) => {
+                if let Some(reason) = first.settings().why_not_merged() {
+                    return unsupported(reason);
+                }
+                let parts = learners(&ordered, &numbers, |body| match body {
+                    Body::Med(learner) => Some(learner.as_ref()),
+                    _ => None,
+                });
+                Body::Med(Box::new(MedTopics::merged(&parts, &label_numbers, n_words, config.shard)))
+            }
             Body::NaiveBayesEm(_) | Body::NaiveBayesVbDp(_) => {
                 return unsupported(format!(
                     "{} is for comparison and cannot be merged; fit naive-bayes/bmm instead",
                     config.kind
                 ));
             }
+            Body::Svi(_) => {
+                return unsupported(format!(
+                    "{} has no rule for topics of shards, which are in no common order; fit topics/mm-hdp instead",
+                    config.kind
+                ));
+            }
         };
-        Ok(DocumentModel { config, pipeline, labels: LabelNames::default(), body, buffer: DocumentBuffer::new() })
+        Ok(DocumentModel { config, pipeline, labels, body, buffer: DocumentBuffer::new() })
     }
 
     fn check_mergeable(&self, other: &DocumentModel) -> Result<(), MergeError> {

@@ -5,17 +5,20 @@ mod kind;
 mod merge;
 mod settings;
 mod snapshot;
+mod supervised;
 
 pub use kind::{DOCUMENT_KINDS, DocumentKind};
-pub use settings::{DOCUMENT_SETTINGS, DocumentSettings};
+pub use settings::DocumentSettings;
 pub use snapshot::{TopWord, TopicSnapshot};
 
 use super::ConfigError;
 use crate::data::{DocumentBuffer, LabelNames};
+use crate::engine::bayespa::{Judgement, MedTopics, told_labels};
 use crate::engine::bmm::{LdaBmm, NaiveBayesBatch, NaiveBayesBmm};
+use crate::engine::svi::{Method, SviTopics};
 use crate::engine::topics::MmHdp;
 use crate::engine::{DocumentLearner, StepReport};
-use crate::structure::{DocumentScores, EventLog, LogScore};
+use crate::structure::{DocumentScores, EventLog, LabelSummary, LogScore};
 use crate::text::{Encoded, RawDocument, TextError, TextPipeline, Vocabulary};
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +63,18 @@ enum Body {
     LdaBmm(Box<LdaBmm>),
     NaiveBayesEm(Box<NaiveBayesBatch>),
     NaiveBayesVbDp(Box<NaiveBayesBatch>),
+    Svi(Box<SviTopics>),
+    Med(Box<MedTopics>),
+}
+
+/// How the kinds of one engine differ; none for other kinds.
+fn svi_method(kind: DocumentKind) -> Option<Method> {
+    match kind {
+        DocumentKind::TopicsSviLda => Some(Method::Variational),
+        DocumentKind::TopicsSpLda => Some(Method::Gibbs),
+        DocumentKind::TopicsTfHdp => Some(Method::Growing),
+        _ => None,
+    }
 }
 
 /// What an update did with text and model.
@@ -78,6 +93,8 @@ impl Body {
             Body::NaiveBayesBmm(learner) => learner.as_ref(),
             Body::LdaBmm(learner) => learner.as_ref(),
             Body::NaiveBayesEm(learner) | Body::NaiveBayesVbDp(learner) => learner.as_ref(),
+            Body::Svi(learner) => learner.as_ref(),
+            Body::Med(learner) => learner.as_ref(),
         }
     }
 
@@ -87,6 +104,8 @@ impl Body {
             Body::NaiveBayesBmm(learner) => learner.as_mut(),
             Body::LdaBmm(learner) => learner.as_mut(),
             Body::NaiveBayesEm(learner) | Body::NaiveBayesVbDp(learner) => learner.as_mut(),
+            Body::Svi(learner) => learner.as_mut(),
+            Body::Med(learner) => learner.as_mut(),
         }
     }
 }
@@ -109,7 +128,15 @@ impl DocumentModel {
 
     fn with_pipeline(config: DocumentConfig, pipeline: TextPipeline) -> Result<DocumentModel, ConfigError> {
         let (seed, shard, settings) = (config.seed, config.shard, &config.settings);
+        let svi = |method| Body::Svi(Box::new(SviTopics::new(method, &settings.svi, seed, shard)));
         let body = match config.kind {
+            DocumentKind::TopicsSviLda => svi(Method::Variational),
+            DocumentKind::TopicsSpLda => svi(Method::Gibbs),
+            DocumentKind::TopicsTfHdp => svi(Method::Growing),
+            DocumentKind::MedLdaAve
+            | DocumentKind::MedLdaGibbs
+            | DocumentKind::MedHdpAve
+            | DocumentKind::MedHdpGibbs => Body::Med(Box::new(MedTopics::new(&settings.supervised, seed, shard))),
             DocumentKind::TopicsMmHdp => Body::TopicsMmHdp(Box::new(MmHdp::new(&settings.topics, seed, shard))),
             DocumentKind::NaiveBayesBmm => {
                 Body::NaiveBayesBmm(Box::new(NaiveBayesBmm::new(&settings.moments, seed, shard)))
@@ -188,14 +215,56 @@ impl DocumentModel {
         let most = self.config.settings.max_labels;
         let mut numbers = Vec::with_capacity(n_documents);
         for (document, of_document) in labels.iter().enumerate() {
-            let named = of_document.iter().map(|label| label.trim()).filter(|label| !label.is_empty());
+            let mut named = of_document.iter().map(|label| label.trim()).filter(|label| !label.is_empty());
             numbers.push(named.clone().map(|label| known.number(label)).collect());
             if known.len() > most {
-                let label = named.last().unwrap_or_default().to_string();
+                let label = named.next_back().unwrap_or_default().to_string();
                 return Err(TextError::TooManyLabels { document, label, most });
             }
         }
         Ok(Some((known, numbers)))
+    }
+
+    /// How many threads an update may use, where the kind can use more than one; the result does not depend on it.
+    pub fn set_threads(&mut self, n_threads: usize) {
+        self.body.learner_mut().set_threads(n_threads);
+    }
+
+    /// True when a document may have several labels: all with a positive margin. Otherwise it has the one with the largest.
+    pub fn tells_several(&self) -> bool {
+        self.body.learner().tells_several()
+    }
+
+    /// What the topics say of each label.
+    pub fn label_summaries(&self) -> Vec<LabelSummary> {
+        self.body.learner().labels()
+    }
+
+    /// How right the labels were of documents judged before they were learnt; none for kinds that do not judge.
+    pub fn judgement(&self) -> Option<Judgement> {
+        match &self.body {
+            Body::Med(learner) => Some(learner.judgement()),
+            _ => None,
+        }
+    }
+
+    /// The labels that margins tell, by their names.
+    pub fn told_labels(&self, margins: &[f32]) -> Vec<u32> {
+        let margins: Vec<(u32, f32)> = (0..).zip(margins.iter().copied()).collect();
+        told_labels(&margins, self.tells_several())
+    }
+
+    /// The words of a document that speak loudest for a label, at most `n`, each with how much it adds to the margin.
+    pub fn speaking_words(&self, document: &RawDocument, label: u32, n: usize) -> Result<Vec<(&str, f32)>, TextError> {
+        let mut buffer = DocumentBuffer::new();
+        self.pipeline.encode_frozen(std::slice::from_ref(document), &mut buffer)?;
+        let (words, counts) = buffer.documents().get(0);
+        let votes = self.body.learner().votes((words, counts), label);
+        let mut speaking: Vec<(u32, f32)> = words.iter().copied().zip(votes).filter(|(_, vote)| *vote > 0.0).collect();
+        speaking.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        speaking.truncate(n);
+        let vocabulary = self.pipeline.vocabulary();
+        Ok(speaking.into_iter().filter_map(|(word, vote)| Some((vocabulary.word(word)?, vote))).collect())
     }
 
     /// Ends a pass. Batch kinds fit here; without it they fit whenever topics are asked for.

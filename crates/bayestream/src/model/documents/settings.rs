@@ -1,7 +1,10 @@
 //! All that can be set of a model of documents: its topics, and its way from text to words.
 
 use super::DocumentKind;
+use super::supervised::SUPERVISED_SETTINGS;
+use crate::engine::bayespa::MedSettings;
 use crate::engine::bmm::{BatchSettings, BmmSettings, MOST_COMMON};
+use crate::engine::svi::SviSettings;
 use crate::engine::topics::TopicSettings;
 use crate::model::parse::{positive, put, put_option, put_word, word};
 use crate::model::settings::VARIANTS;
@@ -20,6 +23,10 @@ pub struct DocumentSettings {
     pub moments: BmmSettings,
     /// The batch rivals of moment matching.
     pub batch: BatchSettings,
+    /// Topics that move by step sizes.
+    pub svi: SviSettings,
+    /// Supervised topics.
+    pub supervised: MedSettings,
     /// Labels that there may be.
     pub max_labels: usize,
 }
@@ -28,12 +35,20 @@ fn hdp(kind: DocumentKind) -> bool {
     kind == DocumentKind::TopicsMmHdp
 }
 
+fn growing(kind: DocumentKind) -> bool {
+    kind == DocumentKind::TopicsTfHdp
+}
+
+fn sampled(kind: DocumentKind) -> bool {
+    matches!(kind, DocumentKind::TopicsSpLda | DocumentKind::TopicsTfHdp)
+}
+
 fn batch(kind: DocumentKind) -> bool {
     !kind.info().streaming
 }
 
-/// The settings beside those of text, which every kind of documents has ([`TextSetting::all`]).
-pub const DOCUMENT_SETTINGS: [SettingInfo<DocumentSettings, DocumentKind>; 26] = [
+/// The settings beside those of text, which every kind of documents has ([`TextSetting::all`]), and of supervised topics.
+const DOCUMENT_SETTINGS: [SettingInfo<DocumentSettings, DocumentKind>; 41] = [
     SettingInfo {
         name: "max-topics",
         takes: "a number from 1 to 10000",
@@ -235,6 +250,126 @@ pub const DOCUMENT_SETTINGS: [SettingInfo<DocumentSettings, DocumentKind>; 26] =
         set: |s, t| put(&mut s.topics.common, t, |v| (0.0..=1.0).contains(v)),
     },
     SettingInfo {
+        name: "n-topics",
+        takes: "a number from 1 to 10000",
+        help: "number of topics; topics/tfhdp: those there are at first",
+        of: DocumentKind::has_steps,
+        get: |s| s.svi.n_topics.to_string(),
+        set: |s, t| put(&mut s.svi.n_topics, t, |v| (1..=10_000).contains(v)),
+    },
+    SettingInfo {
+        name: "max-topics",
+        takes: "a number from 1 to 10000",
+        help: "topics that there may be, at most",
+        of: growing,
+        get: |s| s.svi.max_topics.to_string(),
+        set: |s, t| put(&mut s.svi.max_topics, t, |v| (1..=10_000).contains(v)),
+    },
+    SettingInfo {
+        name: "alpha",
+        takes: "a number from 1e-6 to 1e6",
+        help: "Dirichlet parameter of each topic in a document; topics/tfhdp: their sum. Small for documents of few topics",
+        of: DocumentKind::has_steps,
+        get: |s| s.svi.alpha.to_string(),
+        set: |s, t| put(&mut s.svi.alpha, t, |v| (1e-6..=1e6).contains(v)),
+    },
+    SettingInfo {
+        name: "eta",
+        takes: "a number from 1e-6 to 1e6",
+        help: "Dirichlet parameter of each word in a topic",
+        of: DocumentKind::has_steps,
+        get: |s| s.svi.eta.to_string(),
+        set: |s, t| put(&mut s.svi.eta, t, |v| (1e-6..=1e6).contains(v)),
+    },
+    SettingInfo {
+        name: "gamma",
+        takes: "a number from 1e-6 to 1e6",
+        help: "concentration of the topics' shares of the stream: more makes more topics",
+        of: growing,
+        get: |s| s.svi.gamma.to_string(),
+        set: |s, t| put(&mut s.svi.gamma, t, |v| (1e-6..=1e6).contains(v)),
+    },
+    SettingInfo {
+        name: "tau0",
+        takes: "a number from 0 to 1e9",
+        help: "delay of the step sizes (tau0 + t)^-kappa: more makes the first steps smaller",
+        of: DocumentKind::has_steps,
+        get: |s| s.svi.tau0.to_string(),
+        set: |s, t| put(&mut s.svi.tau0, t, |v| (0.0..=1e9).contains(v)),
+    },
+    SettingInfo {
+        name: "kappa",
+        takes: "a number from 0 to 1",
+        help: "decay of the step sizes: less forgets faster",
+        of: DocumentKind::has_steps,
+        get: |s| s.svi.kappa.to_string(),
+        set: |s, t| put(&mut s.svi.kappa, t, |v| (0.0..=1.0).contains(v)),
+    },
+    SettingInfo {
+        name: "batch-size",
+        takes: "a number from 1 to 1000000",
+        help: "documents in a mini-batch, whatever portions they come in",
+        of: DocumentKind::has_steps,
+        get: |s| s.svi.batch_size.to_string(),
+        set: |s, t| put(&mut s.svi.batch_size, t, |v| (1..=1_000_000).contains(v)),
+    },
+    SettingInfo {
+        name: "n-documents",
+        takes: "a number from 1 to 1e12, or auto",
+        help: "documents of the whole stream (auto: those seen so far)",
+        of: DocumentKind::has_steps,
+        get: |s| s.svi.n_documents.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.svi.n_documents, t, "auto", |v| (1.0..=1e12).contains(v)),
+    },
+    SettingInfo {
+        name: "rounds",
+        takes: "a number from 1 to 1000",
+        help: "times that topics and a mini-batch are fitted to each other",
+        of: DocumentKind::has_steps,
+        get: |s| s.svi.rounds.to_string(),
+        set: |s, t| put(&mut s.svi.rounds, t, |v| (1..=1000).contains(v)),
+    },
+    SettingInfo {
+        name: "first-rounds",
+        takes: "a number from 1 to 1000",
+        help: "the same for the first mini-batch, whose topics start at random",
+        of: DocumentKind::has_steps,
+        get: |s| s.svi.first_rounds.to_string(),
+        set: |s, t| put(&mut s.svi.first_rounds, t, |v| (1..=1000).contains(v)),
+    },
+    SettingInfo {
+        name: "sweeps",
+        takes: "a number from 1 to 1000",
+        help: "sweeps of Gibbs sampling that count",
+        of: sampled,
+        get: |s| s.svi.sweeps.to_string(),
+        set: |s, t| put(&mut s.svi.sweeps, t, |v| (1..=1000).contains(v)),
+    },
+    SettingInfo {
+        name: "burn-in",
+        takes: "a number from 0 to 1000",
+        help: "sweeps of Gibbs sampling before those that count",
+        of: sampled,
+        get: |s| s.svi.burn_in.to_string(),
+        set: |s, t| put(&mut s.svi.burn_in, t, |v| *v <= 1000),
+    },
+    SettingInfo {
+        name: "keep",
+        takes: "a number from 0 to 1e8",
+        help: "labelled documents kept, to learn labels from their topics",
+        of: DocumentKind::has_steps,
+        get: |s| s.svi.keep.to_string(),
+        set: |s, t| put(&mut s.svi.keep, t, |v| *v <= 100_000_000),
+    },
+    SettingInfo {
+        name: "cost",
+        takes: "a number from 1e-6 to 1e6",
+        help: "C of the linear machine that tells labels by topics",
+        of: DocumentKind::has_steps,
+        get: |s| s.svi.cost.to_string(),
+        set: |s, t| put(&mut s.svi.cost, t, |v| (1e-6..=1e6).contains(v)),
+    },
+    SettingInfo {
         name: "max-labels",
         takes: "a number from 1 to 10000",
         help: "different labels that there may be: what a document costs grows with it",
@@ -260,6 +395,8 @@ impl DocumentSettings {
             topics: TopicSettings::default(),
             moments,
             batch,
+            svi: if growing(kind) { SviSettings::for_hdp() } else { SviSettings::default() },
+            supervised: kind.supervised_defaults(),
             max_labels: MAX_LABELS,
         }
     }
@@ -287,7 +424,7 @@ impl DocumentSettings {
 
     /// The settings that a kind has beside those of text.
     pub fn of_kind(kind: DocumentKind) -> impl Iterator<Item = &'static SettingInfo<DocumentSettings, DocumentKind>> {
-        DOCUMENT_SETTINGS.iter().filter(move |s| (s.of)(kind))
+        DOCUMENT_SETTINGS.iter().chain(&SUPERVISED_SETTINGS).filter(move |s| (s.of)(kind))
     }
 
     /// A kind's settings as name and value, those of text last.
@@ -300,7 +437,12 @@ impl DocumentSettings {
     /// Says what is wrong, if anything.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         self.text.check().map_err(|error: TextError| ConfigError::Text { error })?;
-        let fault = self.topics.fault().or_else(|| self.moments.check().err());
+        let fault = self
+            .topics
+            .fault()
+            .or_else(|| self.moments.check().err())
+            .or_else(|| self.supervised.fault())
+            .or_else(|| self.svi.fault());
         fault.map_or(Ok(()), |reason| Err(ConfigError::BadColumns { reason }))
     }
 }
