@@ -38,7 +38,7 @@ fn settings((model, size): &Cell) -> MedSettings {
     let settings = model.with_topics(k);
     match size {
         Some(minibatch) => MedSettings { minibatch: *minibatch, ..settings },
-        None => MedSettings { mode: Mode::Batch, rounds: ROUNDS, ..settings },
+        None => MedSettings { mode: Mode::Batch, rounds: Some(ROUNDS), ..settings },
     }
 }
 

@@ -34,7 +34,7 @@ struct Cell {
 impl Cell {
     fn settings(&self) -> MedSettings {
         let Cell { rounds, sweeps, burn_in, .. } = *self;
-        MedSettings { rounds, sweeps, burn_in, ..self.model.with_topics(K) }
+        MedSettings { rounds: Some(rounds), sweeps, burn_in, ..self.model.with_topics(K) }
     }
 
     fn is(&self, other: &Cell) -> bool {

@@ -26,7 +26,7 @@ impl Way {
     fn settings(&self) -> MedSettings {
         let settings = self.model.with_topics(self.k);
         match self.rounds {
-            Some(rounds) => MedSettings { mode: Mode::Batch, rounds, ..settings },
+            Some(_) => MedSettings { mode: Mode::Batch, rounds: self.rounds, ..settings },
             None => settings,
         }
     }
