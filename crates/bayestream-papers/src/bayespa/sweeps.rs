@@ -12,8 +12,8 @@ use bayestream::engine::bayespa::MedSettings;
 const K: usize = 80;
 
 /// J, β and whether a word weighs exp E[log φ].
-const CELLS: [(usize, usize, bool); 7] =
-    [(2, 0, true), (2, 0, false), (5, 0, true), (5, 0, false), (5, 3, true), (10, 0, true), (10, 8, true)];
+const CELLS: [(usize, usize, bool); 6] =
+    [(10, 8, true), (2, 0, true), (2, 0, false), (5, 0, true), (5, 0, false), (5, 3, true)];
 
 pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
     let seed = setting.seeds(9600..9601)[0];
@@ -37,7 +37,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
     }
     let notes = vec![format!(
         "20 Newsgroups, separate models, the settings of the paper but for J, β and the weight of a word; seed {seed} alone, \
-         so that differences below 0.01 mean little. The first line is the setting of figure 3."
+         so that differences below 0.01 mean little. J = 2, β = 0 is the setting of figure 3."
     )];
     Ok(Outcome { notes, tables: vec![table], figures: Vec::new(), files: Vec::new() })
 }

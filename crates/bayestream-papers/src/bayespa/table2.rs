@@ -117,7 +117,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
             run.courses.iter().fold(chart.y_range(0.0, 20.0), |chart, course| {
                 let points: Vec<(f64, f64)> =
                     course.iter().map(|moment| (moment.n_seen as f64, moment.effective_topics())).collect();
-                chart.color(0).line("", &points)
+                chart.line("", &points).color(0)
             })
         })
         .collect();
