@@ -44,9 +44,9 @@ pub fn run(args: &ScoreArgs, mut model: DocumentModel) -> Result<(), Failure> {
     let has_records = TableWriter::format_of(&args.table.output, args.table.to)? == Format::Ndjson;
     let kind = if has_records { CellKind::Records } else { CellKind::TextList };
     fields.push(OutColumn::new("topics", kind));
-    let names = model.labels().names().to_vec();
+    let labels = model.labels().names().to_vec();
     let several = model.tells_several();
-    if !names.is_empty() {
+    if !labels.is_empty() {
         fields.push(match several {
             true => OutColumn::new("labels", CellKind::TextList),
             false => OutColumn::new("label", CellKind::Text),
@@ -96,8 +96,8 @@ pub fn run(args: &ScoreArgs, mut model: DocumentModel) -> Result<(), Failure> {
                 if has_records { Cell::Records(&records) } else { Cell::TextList(&told) },
             ]);
             let judged;
-            if !names.is_empty() {
-                judged = Judged::new(&model, &names, &portion.batch.documents[at], scores.margins_of(at))
+            if !labels.is_empty() {
+                judged = Judged::new(&model, &labels, &portion.batch.documents[at], scores.margins_of(at))
                     .map_err(|error| reading::located(&error, &portion))?;
                 cells.extend(judged.cells(several, has_records));
             }
@@ -123,7 +123,7 @@ struct Judged<'a> {
 impl<'a> Judged<'a> {
     fn new(
         model: &'a DocumentModel,
-        names: &'a [String],
+        labels: &'a [String],
         document: &RawDocument,
         margins: &[f32],
     ) -> Result<Judged<'a>, TextError> {
@@ -136,9 +136,9 @@ impl<'a> Judged<'a> {
             (false, None) => margins[best],
         };
         let words = model.speaking_words(document, best as u32, REASONS)?;
-        let score = |label: &usize| (names[*label].as_str(), f64::from(margins[*label]));
+        let score = |label: &usize| (labels[*label].as_str(), f64::from(margins[*label]));
         Ok(Judged {
-            told: model.told_labels(margins).iter().map(|label| names[*label as usize].clone()).collect(),
+            told: model.told_labels(margins).iter().map(|label| labels[*label as usize].clone()).collect(),
             margin: f64::from(margin),
             scores: NamedNumbers::of("label", "score", order.iter().map(score)),
             reasons: NamedNumbers::of(

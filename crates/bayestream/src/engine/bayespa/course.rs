@@ -72,7 +72,7 @@ impl Space {
                 self.judge(settings, leg, at, &mut notes);
             }
             let costs: Vec<f64> = self.tasks.iter().map(|task| leg.positive_costs[task.label as usize]).collect();
-            notes.n_repairs += self.learn(settings, &leg.lot, &costs, draws).n_repairs;
+            notes.n_repairs += self.learn(settings, &leg.lot, &costs, draws);
             let after = seen + leg.lot.len() as u64;
             if after / TOLD_EVERY > seen / TOLD_EVERY {
                 self.told.resize(self.totals.len(), 0);

@@ -55,7 +55,7 @@ use std::sync::OnceLock;
 use step::Draws;
 
 /// C of the machine that learns labels from the topics at the end.
-const READOUT_COST: f64 = 1.0;
+const READOUT_COST: f64 = 10.0;
 
 /// Supervised topics.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -246,7 +246,7 @@ impl MedTopics {
         born.iter().for_each(|(row, id)| self.events.push(Event { row: *row, component: *id, what: Happening::Born }));
         let mut from = self.history.documents().last().copied().unwrap_or(0);
         for (at, words) in told {
-            self.history.add(at - from, words.into_iter());
+            self.history.add(at.saturating_sub(from), words.into_iter());
             from = at;
         }
         judged.sort_by_key(|one| (one.leg, one.document));
@@ -265,19 +265,19 @@ impl MedTopics {
         }
     }
 
-    /// c of every label for documents that have it, by how rare it is.
+    /// c of every label for documents that have it. All labels have one weight: with weights of their own, rare labels would
+    /// draw words away from common ones.
     fn positive_costs(&self) -> Vec<f64> {
-        let weight = |positive: &u64| match self.settings.positive_weight {
-            Some(weight) => weight,
-            None if !self.tells_several() => 1.0,
-            None => {
-                // One document on each side keeps a label seen once from being infinitely rare.
-                let positive = *positive as f64 + 1.0;
-                let negative = self.labels.n_labelled as f64 + 2.0 - positive;
-                (negative / positive).sqrt().max(1.0)
+        let weight = self.settings.positive_weight.unwrap_or_else(|| match self.tells_several() {
+            false => 1.0,
+            true => {
+                // One document on each side for a start.
+                let positive = 1.0 + self.labels.each.iter().sum::<u64>() as f64;
+                let all = 2.0 + self.labels.n_labelled as f64 * self.labels.each.len() as f64;
+                (all / positive - 1.0).sqrt().max(1.0)
             }
-        };
-        self.labels.each.iter().map(|positive| self.settings.cost * weight(positive)).collect()
+        });
+        vec![self.settings.cost * weight; self.labels.each.len()]
     }
 
     /// This learner when it has learnt what it holds; none if it holds nothing more to learn.
@@ -286,7 +286,12 @@ impl MedTopics {
             return None;
         }
         let mut copy = MedTopics { view: OnceLock::new(), ..self.clone() };
-        copy.learn(&self.held.documents(), true, &mut StepReport::default());
+        match self.settings.mode {
+            Mode::Online => {
+                copy.learn(&self.held.documents(), true, &mut StepReport::default());
+            }
+            Mode::Batch => copy.finish(),
+        }
         Some(copy)
     }
 }

@@ -48,13 +48,27 @@ impl MedTopics {
     }
 }
 
+impl MedTopics {
+    /// What is wrong with its labels, given how many there are.
+    pub fn check_labels(&self, n_labels: usize) -> Result<(), String> {
+        let held = self.held.documents();
+        let largest = (0..held.len()).filter_map(|document| held.labels(document).last()).max();
+        let kept = self.readout.as_ref().map_or(0, |readout| readout.n_labels());
+        if largest.is_some_and(|label| *label as usize >= n_labels) || self.labels.each.len().max(kept) > n_labels {
+            return Err("a document has a label without a name".into());
+        }
+        Ok(())
+    }
+}
+
 impl Space {
     fn check(&self, settings: &MedSettings, n_words: usize, labels: &[u64]) -> Result<(), String> {
         let (k, stride) = (self.k, self.stride);
         if stride != k.next_multiple_of(num::SWEEP_LANES) || k >= 1 << 16 || self.totals.len() != stride {
             return Err(format!("{k} topics in rows of {stride}"));
         }
-        if self.tags.len() != k || self.told.len() > stride {
+        let named = |tag: &Option<u32>| tag.is_none_or(|label| (label as usize) < labels.len());
+        if self.tags.len() != k || self.told.len() > stride || !self.tags.iter().all(named) {
             return Err("topics without a place".into());
         }
         if stride > 0 && (!self.sums.len().is_multiple_of(stride) || self.n_words() > n_words)

@@ -106,8 +106,8 @@ pub struct MedSettings {
     pub drawn: bool,
     /// Documents are judged by the mean of the weights along the stream and not by the last ones (averaging classifiers).
     pub averaging: bool,
-    /// How much more a document with a label counts than one without; auto is by how rare the label is where documents have
-    /// several, and 1 where they have one.
+    /// How much more a document with a label counts than one without; auto is the root of how many times rarer labels are than
+    /// their absence where documents have several, and 1 where they have one.
     pub positive_weight: Option<f64>,
     /// Labelled documents kept, from whose topics the labels are learnt anew when they are asked for; 0 for none.
     pub keep: usize,

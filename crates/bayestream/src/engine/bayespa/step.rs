@@ -9,7 +9,7 @@ use super::sticks::Sticks;
 use super::task::{Weights, constant_feature, constant_variance};
 use crate::num;
 
-/// What a mini-batch needs beside its documents.
+/// Where random numbers come from, and on how many threads.
 #[derive(Clone, Copy)]
 pub(super) struct Draws {
     pub seed: u64,
@@ -17,17 +17,11 @@ pub(super) struct Draws {
     pub n_threads: usize,
 }
 
-/// What a mini-batch did.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Done {
-    pub n_repairs: u32,
-}
-
 impl Space {
     /// Learns a mini-batch: rounds of sampling and of updates, each of which replaces what the one before it added.
-    /// [BayesPA] Algorithms 1 and 2
-    pub fn learn(&mut self, settings: &MedSettings, lot: &Lot<'_>, positive_costs: &[f64], draws: Draws) -> Done {
-        let mut done = Done::default();
+    /// Gives the number of precisions that had to be repaired. [BayesPA] Algorithms 1 and 2
+    pub fn learn(&mut self, settings: &MedSettings, lot: &Lot<'_>, positive_costs: &[f64], draws: Draws) -> u32 {
+        let mut n_repairs = 0;
         let before: Vec<Weights> = self.tasks.iter().map(|task| task.weights.clone()).collect();
         let sticks_before = self.sticks.clone();
         let (mut drawn, mut tau) = (Drawn::default(), Vec::new());
@@ -35,7 +29,7 @@ impl Space {
             let mut rng = num::stream(draws.seed, draws.shard, lot.first << 8 | 1 << 63 | round.min(255) as u64);
             let cache = self.cache(settings, settings.drawn.then_some(&mut rng));
             let pulls = Pulls::new(self, settings);
-            done.n_repairs += pulls.as_ref().map_or(0, |pulls| pulls.n_repairs);
+            n_repairs += pulls.as_ref().map_or(0, |pulls| pulls.n_repairs);
             let means = self.means();
             if round > 0 {
                 self.count_words(lot, &drawn, settings, -1);
@@ -68,7 +62,7 @@ impl Space {
             }
         }
         self.tally_shares(settings, lot, &drawn);
-        done
+        n_repairs
     }
 
     /// Mean weights of the topics in rows, for averaging classifiers.

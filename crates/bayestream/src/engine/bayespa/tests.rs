@@ -277,6 +277,12 @@ fn batch_mode_learns_all_at_once() {
     learner.finish();
     let scores = learner.score(&fresh.documents());
     assert_eq!(asked_early, scores);
+    // More documents begin the fit anew.
+    let (mut more, mut at_once) = (learner.clone(), MedTopics::new(&settings, 6, 0));
+    more.update(&stream(50, 43, 3).documents(), 40);
+    at_once.update(&all.documents(), 40);
+    at_once.update(&stream(50, 43, 3).documents(), 40);
+    assert_eq!(more.score(&fresh.documents()), at_once.score(&fresh.documents()));
     let right = (0..100).filter(|at| {
         let margins: Vec<(u32, f32)> = (0..).zip(scores.margins_of(*at).iter().copied()).collect();
         told_labels(&margins, false) == fresh.documents().labels(*at)

@@ -21,6 +21,8 @@ pub struct Readout {
     cost: f64,
     seed: u64,
     n_labels: u32,
+    /// True once a document had several labels.
+    has_several: bool,
 }
 
 /// A linear machine for each label.
@@ -32,13 +34,14 @@ pub struct Weights {
 impl Readout {
     /// Keeps at most `keep` documents; `cost` is C of the machines.
     pub fn new(keep: usize, cost: f64, seed: u64, shard: u32) -> Readout {
-        Readout { reservoir: Reservoir::new(keep, seed, shard), cost, seed, n_labels: 0 }
+        Readout { reservoir: Reservoir::new(keep, seed, shard), cost, seed, n_labels: 0, has_several: false }
     }
 
     /// Takes note of a document; one without labels says nothing here.
     pub fn see(&mut self, documents: &Documents<'_>, document: usize) {
         if let Some(largest) = documents.labels(document).last() {
             self.n_labels = self.n_labels.max(largest + 1);
+            self.has_several |= documents.labels(document).len() > 1;
             self.reservoir.see(documents, document);
         }
     }
@@ -46,6 +49,11 @@ impl Readout {
     /// Labels met so far: one more than the largest number.
     pub fn n_labels(&self) -> usize {
         self.n_labels as usize
+    }
+
+    /// True when documents have several labels: all with a positive margin are told.
+    pub fn has_several(&self) -> bool {
+        self.has_several
     }
 
     /// The documents kept.
@@ -64,7 +72,8 @@ impl Readout {
             0 => vec![&[]; documents.len()],
             n => rows.chunks_exact(n).collect(),
         };
-        let settings = SvmSettings { cost: self.cost, balanced: false, seed: self.seed };
+        // A rare label would rather not be told at all, were its documents not to count more.
+        let settings = SvmSettings { cost: self.cost, balanced: self.has_several, seed: self.seed };
         let machine = |label: usize| {
             let has = |document: usize| documents.labels(document).binary_search(&(label as u32)).is_ok();
             let is_in: Vec<bool> = (0..documents.len()).map(has).collect();
@@ -92,6 +101,7 @@ impl Readout {
         Readout {
             reservoir: self.reservoir.merged(&other.reservoir),
             n_labels: self.n_labels.max(other.n_labels),
+            has_several: self.has_several || other.has_several,
             ..self.clone()
         }
     }

@@ -153,6 +153,10 @@ impl DocumentLearner for SviTopics {
         self.scored(documents)
     }
 
+    fn tells_several(&self) -> bool {
+        self.readout.has_several()
+    }
+
     fn n_seen(&self) -> u64 {
         self.n_seen
     }

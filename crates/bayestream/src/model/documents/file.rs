@@ -26,6 +26,9 @@ impl DocumentModel {
         }
         let n_words = model.pipeline.vocabulary().len();
         model.body.learner_mut().restore(n_words).map_err(invalid)?;
+        if let Body::Med(learner) = &model.body {
+            learner.check_labels(model.labels.len()).map_err(invalid)?;
+        }
         Ok(model)
     }
 

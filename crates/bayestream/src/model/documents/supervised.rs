@@ -244,7 +244,7 @@ pub(super) const SUPERVISED_SETTINGS: [SettingInfo<DocumentSettings, DocumentKin
     SettingInfo {
         name: "positive-weight",
         takes: "a number larger than 0, or auto",
-        help: "how much more a document with a label counts than one without (auto: by how rare the label is, where documents have several)",
+        help: "how much more a document with a label counts than one without (auto: where documents have several, by how rare labels are)",
         of: supervised,
         get: |s| s.supervised.positive_weight.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.supervised.positive_weight, t, "auto", positive),
