@@ -187,7 +187,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
                     0 => format!("none, {PRINTED_TOPICS} in all, as in the paper"),
                     n => n.to_string(),
                 },
-                way.weight.map_or("√(without / with)".into(), |weight| weight.to_string()),
+                way.weight.map_or("auto".into(), |weight| weight.to_string()),
                 if way.once { "once" } else { "counted" }.to_string(),
                 way.keep.to_string(),
                 text(&|run| run.agreement.micro_f1()),
@@ -206,7 +206,8 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
     }
     let notes = vec![format!(
         "One pass, topics shared, our defaults but for what the table names; a document is given every label with a positive margin, or, under `thresholds`, with a margin above the one by which F1 of \
-         the label is best for the training documents, scored as if they had no labels. Where documents are kept, labels are \
+         the label is best for the training documents, scored as if they had no labels. The weight `auto` is the root of how many times rarer labels are than \
+         their absence, of all labels together. Where documents are kept, labels are \
          learnt by linear machines from the topics that these documents have without their labels. `As in the paper`: the settings of section 8.2.2. Wikipedia: 5000 pages with one to seven of twenty labels, means and \
          standard deviations over folds (seed {seed}). Reuters: the ten largest topics, one order (seed {seed}); a document with none of them is \
          learnt with a further label, which is not judged. The lines of LinearSVC, which goes over the documents many times, are from \
