@@ -1,6 +1,7 @@
 //! The table of experiments, and the one way to run them.
 
 use crate::asugs;
+use crate::bayespa;
 use crate::bmm;
 use crate::data::DataFolder;
 use crate::error::ReproduceError;
@@ -23,7 +24,7 @@ pub struct Experiment {
 }
 
 /// Every experiment there is.
-pub const EXPERIMENTS: [Experiment; 27] = [
+pub const EXPERIMENTS: [Experiment; 37] = [
     Experiment {
         name: "ofab/table1",
         shows: "Table I and figure 2: divergence from the truth and number of components after 5,000 batches",
@@ -185,6 +186,66 @@ pub const EXPERIMENTS: [Experiment; 27] = [
         shows: "A million documents of planted topics: what is found along the stream, and what it costs",
         needs_data: false,
         run: bmm::million::run,
+    },
+    Experiment {
+        name: "bayespa/newsgroups",
+        shows: "20 Newsgroups in one pass: the paper's four models, and ours with shared topics",
+        needs_data: true,
+        run: bayespa::newsgroups::run,
+    },
+    Experiment {
+        name: "bayespa/passes",
+        shows: "Figure 3: test error against passes over 20 Newsgroups",
+        needs_data: true,
+        run: bayespa::passes::run,
+    },
+    Experiment {
+        name: "bayespa/sweeps",
+        shows: "Many topics in one pass over 20 Newsgroups: how many sweeps they need",
+        needs_data: true,
+        run: bayespa::sweeps::run,
+    },
+    Experiment {
+        name: "bayespa/topics",
+        shows: "Figure 4: accuracy and time against the number of topics, online and batch",
+        needs_data: true,
+        run: bayespa::topics::run,
+    },
+    Experiment {
+        name: "bayespa/batches",
+        shows: "Figures 6 and 7: documents learnt together",
+        needs_data: true,
+        run: bayespa::batches::run,
+    },
+    Experiment {
+        name: "bayespa/samples",
+        shows: "Figure 8 and table 3: rounds, sweeps and burn-in",
+        needs_data: true,
+        run: bayespa::samples::run,
+    },
+    Experiment {
+        name: "bayespa/small",
+        shows: "Figures 9 and 10: few documents and many topics",
+        needs_data: true,
+        run: bayespa::small::run,
+    },
+    Experiment {
+        name: "bayespa/table2",
+        shows: "Table 2: the topics of a label's documents along the stream",
+        needs_data: true,
+        run: bayespa::table2::run,
+    },
+    Experiment {
+        name: "bayespa/labels",
+        shows: "Documents with several labels: Wikipedia and Reuters",
+        needs_data: true,
+        run: bayespa::labels::run,
+    },
+    Experiment {
+        name: "bayespa/million",
+        shows: "A million documents with labels: how labels are told along the stream, and what it costs",
+        needs_data: false,
+        run: bayespa::million::run,
     },
 ];
 

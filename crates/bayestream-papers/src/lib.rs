@@ -29,12 +29,14 @@
 //! [`EXPERIMENTS`] lists what there is. Runs with different seeds go over threads; results do not depend on how many.
 
 mod asugs;
+mod bayespa;
 mod bmm;
 mod corpus;
 mod data;
 mod error;
 mod experiment;
 mod learn;
+mod memory;
 pub mod npy;
 mod ofab;
 mod outcome;

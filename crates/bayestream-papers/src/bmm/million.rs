@@ -3,6 +3,7 @@
 use super::planted::{FOUND_ABOVE, Found};
 use crate::error::ReproduceError;
 use crate::experiment::Setting;
+use crate::memory::resident;
 use crate::outcome::Outcome;
 use crate::table::Table;
 use crate::topics::Judge;
@@ -12,7 +13,6 @@ use bayestream::engine::topics::{MmHdp, TopicSettings};
 use bayestream::synthetic::{PlantedShape, PlantedTopics};
 use bayestream_plot::{Chart, grid};
 use cpu_time::ProcessTime;
-use std::fs;
 
 const N_DOCUMENTS: u64 = 1_000_000;
 const BATCH: u64 = 10_000;
@@ -70,13 +70,6 @@ impl HeldBack {
         let documents = self.documents.documents();
         Judge::new(documents, documents, shape().n_words).perplexity(topics, alpha)
     }
-}
-
-/// Memory of this program that is in use.
-fn resident() -> Option<f64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok().map(|kilobytes| kilobytes / 1024.0)
 }
 
 pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {

@@ -54,19 +54,23 @@ impl Labelled {
     /// 20 Newsgroups as bags of words, one label each: the by-date split, without the words of the SMART stop list, which
     /// keep their numbers. Sorted by label, so that one learns from [`Labelled::train_in_order`].
     pub fn newsgroups(folder: &Path) -> Result<Labelled, ReproduceError> {
-        Labelled::newsgroups_of(&asked(folder), None)
+        Labelled::newsgroups_of(&asked(folder))
     }
 
     /// The two newsgroups on religion that are hard to tell apart, alt.atheism and talk.religion.misc, prepared as in
     /// [`Labelled::newsgroups`].
     pub fn two_newsgroups(folder: &Path) -> Result<Labelled, ReproduceError> {
-        Labelled::newsgroups_of(&asked(folder), Some(&TWO_GROUPS))
+        Labelled::two_newsgroups_of(&asked(folder))
     }
 
     /// Reuters-21578 by the split ModApte, with the ten topics that most training documents have; other topics do not
     /// count, so that a document may have no label. Words of the training documents, without English stop words.
     pub fn reuters(folder: &Path) -> Result<Labelled, ReproduceError> {
-        let articles = reuters::split_articles(&asked(folder))?;
+        Labelled::reuters_of(&asked(folder))
+    }
+
+    pub(crate) fn reuters_of(data: &DataFolder) -> Result<Labelled, ReproduceError> {
+        let articles = reuters::split_articles(data)?;
         let label_names = reuters::largest_topics(&articles.train, REUTERS_TOPICS);
         let settings = TextSettings { stop: Language::find("english"), ..TextSettings::default() };
         let texts = |side: &[reuters::Filed]| -> Vec<RawDocument> {
@@ -90,11 +94,23 @@ impl Labelled {
     /// Wikipedia pages with one to seven of twenty labels, in five folds that the seed decides: each fold is judged once
     /// by what is learnt from the others. The data names words and labels by numbers only.
     pub fn wiki_folds(folder: &Path, seed: u64) -> Result<Vec<Labelled>, ReproduceError> {
-        let pages: Vec<WikiPage> = asked(folder).ndjson("wiki-lshtc/wiki-test.ndjson.gz")?;
+        Labelled::wiki_folds_of(&asked(folder), seed)
+    }
+
+    pub(crate) fn wiki_folds_of(data: &DataFolder, seed: u64) -> Result<Vec<Labelled>, ReproduceError> {
+        let pages: Vec<WikiPage> = data.ndjson("wiki-lshtc/wiki-test.ndjson.gz")?;
         Ok(folds(&pages, WIKI_FOLDS, seed))
     }
 
-    fn newsgroups_of(data: &DataFolder, groups: Option<&[&str]>) -> Result<Labelled, ReproduceError> {
+    pub(crate) fn newsgroups_of(data: &DataFolder) -> Result<Labelled, ReproduceError> {
+        Labelled::groups_of(data, None)
+    }
+
+    pub(crate) fn two_newsgroups_of(data: &DataFolder) -> Result<Labelled, ReproduceError> {
+        Labelled::groups_of(data, Some(&TWO_GROUPS))
+    }
+
+    fn groups_of(data: &DataFolder, groups: Option<&[&str]>) -> Result<Labelled, ReproduceError> {
         let vocabulary = data.lines("20newsgroups/vocab.txt")?;
         let stop_words: BTreeSet<String> = data.lines("20newsgroups/stopwords-smart.txt")?.into_iter().collect();
         let is_stop: Vec<bool> = vocabulary.iter().map(|word| stop_words.contains(word)).collect();
