@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 /// What the classifier's margin is asked of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Classifier {
-    /// Of the mean of its weights. [BayesPA] (18)
+    /// Of the mean of its weights. \[BayesPA\] (18)
     Averaging,
-    /// Of weights drawn from their distribution, in expectation. [BayesPA] (19)
+    /// Of weights drawn from their distribution, in expectation. \[BayesPA\] (19)
     Gibbs,
 }
 
@@ -100,7 +100,7 @@ pub struct MedSettings {
     pub ghosts: u32,
     /// Each word counts once in a document.
     pub once: bool,
-    /// A word's weight in a topic is exp E[log φ], as printed, and not E[φ]. [BayesPA] (28)
+    /// A word's weight in a topic is exp E log φ, as printed, and not E φ. \[BayesPA\] (28)
     pub expected_log: bool,
     /// 1/λ is drawn and not its expectation taken.
     pub drawn: bool,
