@@ -71,6 +71,16 @@ pub fn counted(n: u64, thing: &str) -> String {
     format!("{} {thing}{}", thousands(n), if n == 1 { "" } else { "s" })
 }
 
+/// Warns of documents whose bytes had to be replaced.
+pub fn warn_mended(n_mended: u64) {
+    if n_mended > 0 {
+        complain(format!(
+            "warning: {} held bytes that are not UTF-8; they were read as replacement characters",
+            counted(n_mended, "document")
+        ));
+    }
+}
+
 /// A share in percent.
 pub fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)

@@ -171,12 +171,7 @@ fn finish(
     let seconds = begun.elapsed().as_secs_f64();
     let n_skipped = tally.n_skipped + tally.n_refused;
     terminal::warn_skipped(n_skipped);
-    if tally.n_mended > 0 {
-        terminal::complain(format!(
-            "warning: {} held bytes that are not UTF-8; they were read as replacement characters",
-            counted(tally.n_mended, "document")
-        ));
-    }
+    terminal::warn_mended(tally.n_mended);
     if tally.n_empty > 0 {
         terminal::note(format!("{} had no word that counts", counted(tally.n_empty, "document")));
     }

@@ -22,7 +22,8 @@ impl Space {
     /// Gives the number of precisions that had to be repaired. [BayesPA] Algorithms 1 and 2
     pub fn learn(&mut self, settings: &MedSettings, lot: &Lot<'_>, positive_costs: &[f64], draws: Draws) -> u32 {
         let mut n_repairs = 0;
-        let before: Vec<Weights> = self.tasks.iter().map(|task| task.weights.clone()).collect();
+        let is_repeated = settings.n_rounds() > 1;
+        let before: Vec<Weights> = self.tasks.iter().filter(|_| is_repeated).map(|task| task.weights.clone()).collect();
         let sticks_before = self.sticks.clone();
         let (mut drawn, mut tau) = (Drawn::default(), Vec::new());
         for round in 0..settings.n_rounds() {
@@ -51,8 +52,8 @@ impl Space {
             .run(&mut drawn, draws.n_threads);
             self.count_words(lot, &drawn, settings, 1);
             self.update_sticks(settings, sticks_before.as_ref(), lot, &drawn);
-            for (task, weights) in self.tasks.iter_mut().zip(&before) {
-                task.weights = weights.clone();
+            if round > 0 {
+                self.tasks.iter_mut().zip(&before).for_each(|(task, weights)| task.weights.clone_from(weights));
             }
             match settings.classifier {
                 // Nothing is asked of the labels.
