@@ -20,8 +20,8 @@ pub(super) struct Leg<'a> {
     pub lot: Lot<'a>,
     /// Labels that it has and no mini-batch before had.
     pub new_labels: Vec<u32>,
-    /// c of every label for documents that have it.
-    pub positive_costs: Vec<f64>,
+    /// c for documents that have a label.
+    pub positive_cost: f64,
 }
 
 /// What is noted of a space on its way through mini-batches.
@@ -71,8 +71,7 @@ impl Space {
             if seen > 0 {
                 self.judge(settings, leg, at, &mut notes);
             }
-            let costs: Vec<f64> = self.tasks.iter().map(|task| leg.positive_costs[task.label as usize]).collect();
-            notes.n_repairs += self.learn(settings, &leg.lot, &costs, draws);
+            notes.n_repairs += self.learn(settings, &leg.lot, leg.positive_cost, draws);
             let after = seen + leg.lot.len() as u64;
             if after / TOLD_EVERY > seen / TOLD_EVERY {
                 self.told.resize(self.totals.len(), 0);

@@ -165,7 +165,7 @@ impl MedTopics {
             let range = from..(from + size).min(n_learnt);
             let new_labels = self.labels.meet(documents, range.clone());
             let lot = Lot::new(*documents, range.clone(), first + from as u64, self.settings.once);
-            legs.push(Leg { lot, new_labels, positive_costs: self.positive_costs() });
+            legs.push(Leg { lot, new_labels, positive_cost: self.positive_cost() });
             from = range.end;
         }
         let notes = self.travel(&legs);
@@ -265,9 +265,9 @@ impl MedTopics {
         }
     }
 
-    /// c of every label for documents that have it. All labels have one weight: with weights of their own, rare labels would
-    /// draw words away from common ones.
-    fn positive_costs(&self) -> Vec<f64> {
+    /// c for documents that have a label. All labels have one weight: with weights of their own, rare labels would draw words
+    /// away from common ones.
+    fn positive_cost(&self) -> f64 {
         let weight = self.settings.positive_weight.unwrap_or_else(|| match self.tells_several() {
             false => 1.0,
             true => {
@@ -277,7 +277,7 @@ impl MedTopics {
                 (all / positive - 1.0).sqrt().max(1.0)
             }
         });
-        vec![self.settings.cost * weight; self.labels.each.len()]
+        self.settings.cost * weight
     }
 
     /// This learner when it has learnt what it holds; none if it holds nothing more to learn.

@@ -30,8 +30,8 @@ pub(super) struct Round<'a> {
     pub cache: &'a Cache,
     pub pulls: Option<&'a Pulls>,
     pub lot: &'a Lot<'a>,
-    /// c of each label for documents that have it.
-    pub positive_costs: &'a [f64],
+    /// c for documents that have a label.
+    pub positive_cost: f64,
     /// τ of each document and label, for averaging classifiers; empty in the first round.
     pub tau: &'a [f64],
     /// Mean weights of the topics, label by label, for averaging classifiers.
@@ -193,8 +193,8 @@ impl Round<'_> {
         }
     }
 
-    fn cost(&self, side: i8, q: usize) -> f64 {
-        if side > 0 { self.positive_costs[q] } else { self.settings.cost }
+    fn cost(&self, side: i8) -> f64 {
+        if side > 0 { self.positive_cost } else { self.settings.cost }
     }
 
     /// 1/λ of every label for the counts as they are. [BayesPA] (33)
@@ -213,7 +213,7 @@ impl Round<'_> {
                 variance += f64::from(share * num::dot_f32(row, shares));
             }
             let zeta = self.settings.epsilon - f64::from(side) * f;
-            let mean = expected_rho(self.cost(side, q), zeta, variance);
+            let mean = expected_rho(self.cost(side), zeta, variance);
             rho[q] = if self.settings.drawn { draw_inverse_gaussian(mean, rng) } else { mean } as f32;
         }
     }
@@ -228,7 +228,7 @@ impl Round<'_> {
         quadratic.resize(stride * stride, 0.0);
         for (q, task) in self.space.tasks.iter().enumerate() {
             let side = self.lot.side(document, task.label);
-            let (c, r) = (self.cost(side, q), f64::from(rho[q]));
+            let (c, r) = (self.cost(side), f64::from(rho[q]));
             let a = (c * f64::from(side) * (1.0 + c * settings.epsilon * r) / n as f64) as f32;
             let with_constant = (c * c * r / n as f64) as f32;
             let b = (0.5 * c * c * r / (n as f64 * n as f64)) as f32;

@@ -20,7 +20,7 @@ pub(super) struct Draws {
 impl Space {
     /// Learns a mini-batch: rounds of sampling and of updates, each of which replaces what the one before it added.
     /// Gives the number of precisions that had to be repaired. [BayesPA] Algorithms 1 and 2
-    pub fn learn(&mut self, settings: &MedSettings, lot: &Lot<'_>, positive_costs: &[f64], draws: Draws) -> u32 {
+    pub fn learn(&mut self, settings: &MedSettings, lot: &Lot<'_>, positive_cost: f64, draws: Draws) -> u32 {
         let mut n_repairs = 0;
         let is_repeated = settings.n_rounds() > 1;
         let before: Vec<Weights> = self.tasks.iter().filter(|_| is_repeated).map(|task| task.weights.clone()).collect();
@@ -41,7 +41,7 @@ impl Space {
                 cache: &cache,
                 pulls: pulls.as_ref(),
                 lot,
-                positive_costs,
+                positive_cost,
                 tau: &tau,
                 means: &means,
                 begins: round == 0,
@@ -58,8 +58,8 @@ impl Space {
             match settings.classifier {
                 // Nothing is asked of the labels.
                 _ if settings.cost == 0.0 => {}
-                Classifier::Gibbs => self.update_gibbs(settings, lot, &drawn, positive_costs),
-                Classifier::Averaging => tau = self.update_averaging(settings, lot, &drawn, positive_costs),
+                Classifier::Gibbs => self.update_gibbs(settings, lot, &drawn, positive_cost),
+                Classifier::Averaging => tau = self.update_averaging(settings, lot, &drawn, positive_cost),
             }
         }
         self.tally_shares(settings, lot, &drawn);
@@ -101,7 +101,7 @@ impl Space {
     }
 
     /// Natural parameters add up. [BayesPA] (31)
-    fn update_gibbs(&mut self, settings: &MedSettings, lot: &Lot<'_>, drawn: &Drawn, positive_costs: &[f64]) {
+    fn update_gibbs(&mut self, settings: &MedSettings, lot: &Lot<'_>, drawn: &Drawn, positive_cost: f64) {
         let (kept, stride, n_tasks) = (settings.n_kept(), self.stride, self.tasks.len());
         let (scale, feature) = (settings.count_scale(), constant_feature(settings));
         let mut features: Vec<(usize, f64)> = Vec::new();
@@ -120,7 +120,7 @@ impl Space {
                 features.extend(present.map(|(k, count)| (1 + k, f64::from(*count) / n as f64)));
                 for (q, task) in self.tasks.iter_mut().enumerate() {
                     let side = lot.side(document, task.label);
-                    let c = if side > 0 { positive_costs[q] } else { settings.cost };
+                    let c = if side > 0 { positive_cost } else { settings.cost };
                     let rho = f64::from(drawn.rho[(document * kept + j) * n_tasks + q]);
                     let Weights::Gibbs { precision, shift } = &mut task.weights else { continue };
                     let d = shift.len();
@@ -143,7 +143,7 @@ impl Space {
         settings: &MedSettings,
         lot: &Lot<'_>,
         drawn: &Drawn,
-        positive_costs: &[f64],
+        positive_cost: f64,
     ) -> Vec<f64> {
         let (kept, stride, n_tasks) = (settings.n_kept(), self.stride, self.tasks.len());
         let mut tau = vec![0.0; lot.len() * n_tasks];
@@ -168,7 +168,7 @@ impl Space {
                 .filter(|document| lot.n_tokens(*document) > 0)
                 .filter_map(|document| {
                     let side = lot.side(document, task.label);
-                    let c = if side > 0 { positive_costs[q] } else { settings.cost };
+                    let c = if side > 0 { positive_cost } else { settings.cost };
                     let cap = 2.0 * c * f64::from(settings.ghosts);
                     let example = Example { features: &features[document], side: f64::from(side), cap };
                     (side != 0).then_some((document, example))

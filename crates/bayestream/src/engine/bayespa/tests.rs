@@ -103,7 +103,7 @@ fn a_chain_of_margins_and_topics_has_the_exact_distribution() {
     let lot = Lot::new(documents, 0..1, 0, true);
     let cache = space.cache(&settings, None);
     let pulls = Pulls::new(&space, &settings).unwrap();
-    let costs = [0.7, 1.1];
+    let positive_cost = 1.1;
     let exact: Vec<f64> = {
         let weight = |state: usize| {
             let z = [state % 3, state / 3 % 3, state / 9];
@@ -115,7 +115,7 @@ fn a_chain_of_margins_and_topics_has_the_exact_distribution() {
             }
             for (q, mean) in known.iter().enumerate() {
                 let y = if q == 1 { 1.0 } else { -1.0 };
-                let c = if q == 1 { costs[1] } else { settings.cost };
+                let c = if q == 1 { positive_cost } else { settings.cost };
                 let f: f64 = mean[0] + (0..3).map(|k| mean[1 + k] * counts[k] / 3.0).sum::<f64>();
                 log -= 2.0 * c * (1.2 - y * f).max(0.0);
             }
@@ -135,7 +135,7 @@ fn a_chain_of_margins_and_topics_has_the_exact_distribution() {
             cache: &cache,
             pulls: Some(&pulls),
             lot: &lot,
-            positive_costs: &costs,
+            positive_cost,
             tau: &[],
             means: &[],
             begins: step == 0,
