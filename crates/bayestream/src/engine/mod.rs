@@ -15,7 +15,7 @@ pub mod vb;
 
 use crate::data::{Batch, Documents};
 use crate::structure::{
-    Component, DocumentScores, Evaluation, EventLog, LabelSummary, LogScore, Scorer, Topic, TopicHistory,
+    Component, DocumentScores, Evaluation, EventLog, FeatureSet, LabelSummary, LogScore, Scorer, Topic, TopicHistory,
 };
 
 /// What an update did.
@@ -125,4 +125,31 @@ pub trait DocumentLearner {
 
     /// Checks everything a file may have got wrong and rebuilds what is not saved.
     fn restore(&mut self, n_words: usize) -> Result<(), String>;
+}
+
+/// A learner of binary latent features that lives on a stream of rows, which may have missing cells (NaN).
+pub trait FeatureLearner {
+    /// Learns from a batch.
+    fn update(&mut self, batch: &Batch<'_>) -> StepReport;
+
+    /// Ends a pass: batch engines fit now, streaming engines have nothing left to do.
+    fn finish(&mut self) {}
+
+    /// The small model of what was seen, in the data's own units. Batch engines that did not fit yet fit a copy.
+    fn features(&self) -> FeatureSet;
+
+    /// Rows seen.
+    fn n_seen(&self) -> u64;
+
+    /// Features in the master model.
+    fn k_implemented(&self) -> usize;
+
+    /// What happened so far.
+    fn events(&self) -> &EventLog;
+
+    /// Log-scores of rows before they were learnt from.
+    fn log_score(&self) -> LogScore;
+
+    /// Checks everything a file may have got wrong and rebuilds what is not saved.
+    fn restore(&mut self, n_columns: usize) -> Result<(), String>;
 }

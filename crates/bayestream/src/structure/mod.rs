@@ -3,6 +3,7 @@
 mod evaluate;
 mod evaluation;
 mod event;
+mod features;
 mod labels;
 mod reasons;
 mod scorer;
@@ -12,6 +13,7 @@ mod topics;
 pub use evaluate::{HoleScratch, Posterior, RowBlock};
 pub use evaluation::{Evaluation, Member};
 pub use event::{ComponentId, EVENTS_KEPT, Event, EventLog, Happening};
+pub use features::{Feature, FeatureSet};
 pub use labels::{LabelMoment, LabelSummary, LabelTopic};
 pub use reasons::Reason;
 pub use scorer::{RowScore, Scorer};
