@@ -3,7 +3,8 @@
 
 use super::lot::Lot;
 use super::reader::{Lens, Reader};
-use super::settings::{MedSettings, Sharing};
+use super::sample::Drawn;
+use super::settings::{MedSettings, Mode, Sharing};
 use super::space::Space;
 use super::step::Draws;
 use crate::structure::ComponentId;
@@ -22,6 +23,13 @@ pub(super) struct Leg<'a> {
     pub new_labels: Vec<u32>,
     /// c for documents that have a label.
     pub positive_cost: f64,
+}
+
+impl Leg<'_> {
+    /// c for a document on this side of a label.
+    pub fn cost(&self, settings: &MedSettings, side: i8) -> f64 {
+        if side > 0 { self.positive_cost } else { settings.cost }
+    }
 }
 
 /// What is noted of a space on its way through mini-batches.
@@ -46,50 +54,83 @@ pub(super) struct Judged {
 }
 
 impl Space {
-    /// Learns the mini-batches one after the other.
+    /// Learns the mini-batches one after the other: each with all its rounds, or, in batch mode, round after round over all.
     pub fn travel(&mut self, settings: &MedSettings, legs: &[Leg<'_>], n_words: usize, draws: Draws) -> Notes {
         let mut notes = Notes::default();
-        for (at, leg) in legs.iter().enumerate() {
-            let seen = leg.lot.first;
-            if settings.sharing == Sharing::Shared {
-                for label in &leg.new_labels {
-                    self.add_task(*label, settings);
-                    for _ in 0..settings.topics_per_label {
-                        self.add_topic(Some(*label), settings);
-                        notes.born.push((seen, self.k - 1));
+        match settings.mode {
+            Mode::Online => {
+                for (at, leg) in legs.iter().enumerate() {
+                    let mut drawn = Drawn::default();
+                    self.meet_labels(settings, leg, &mut notes);
+                    self.make_room(settings, leg, n_words, &mut notes);
+                    self.judge(settings, leg, at, &mut notes);
+                    for round in 0..settings.n_rounds() {
+                        notes.n_repairs += self.visit(settings, leg, (round, &mut drawn), draws);
                     }
+                    self.settle(settings, &leg.lot, &drawn);
+                    self.tell(settings, leg.lot.first, leg.lot.len() as u64, &mut notes);
                 }
             }
-            // Documents without labels need a topic too, and an open number of topics one more than are in use.
-            let last_is_open = || self.totals[self.k - 1] == 0 && self.tags[self.k - 1].is_none();
-            let may_open = self.sticks.is_some() && self.k < settings.max_topics;
-            if self.k == 0 || may_open && !last_is_open() {
-                self.add_topic(None, settings);
-                notes.born.push((seen, self.k - 1));
-            }
-            self.grow_words(n_words);
-            if seen > 0 {
-                self.judge(settings, leg, at, &mut notes);
-            }
-            notes.n_repairs += self.learn(settings, &leg.lot, leg.positive_cost, draws);
-            let after = seen + leg.lot.len() as u64;
-            if after / TOLD_EVERY > seen / TOLD_EVERY {
-                self.told.resize(self.totals.len(), 0);
-                let scale = settings.count_scale();
-                let words = (0..self.k).map(|k| scale * (self.totals[k] - self.told[k]) as f64).collect();
-                self.told.clone_from(&self.totals);
-                notes.told.push((after, words));
-            }
-            let milestone = |n: u64| (n / FIRST_MILESTONE).checked_ilog2();
-            if milestone(after) > milestone(seen) {
-                self.tasks.iter_mut().for_each(|task| task.pass_milestone(after));
+            Mode::Batch => {
+                let mut drawn: Vec<Drawn> = legs.iter().map(|_| Drawn::default()).collect();
+                legs.iter().for_each(|leg| self.meet_labels(settings, leg, &mut notes));
+                for round in 0..settings.n_rounds() {
+                    for (leg, drawn) in legs.iter().zip(&mut drawn) {
+                        self.make_room(settings, leg, n_words, &mut notes);
+                        notes.n_repairs += self.visit(settings, leg, (round, drawn), draws);
+                    }
+                }
+                legs.iter().zip(&drawn).for_each(|(leg, drawn)| self.settle(settings, &leg.lot, drawn));
+                let n: usize = legs.iter().map(|leg| leg.lot.len()).sum();
+                self.tell(settings, legs.first().map_or(0, |leg| leg.lot.first), n as u64, &mut notes);
             }
         }
         notes
     }
 
+    fn meet_labels(&mut self, settings: &MedSettings, leg: &Leg<'_>, notes: &mut Notes) {
+        for label in leg.new_labels.iter().filter(|_| settings.sharing == Sharing::Shared) {
+            self.add_task(*label, settings);
+            for _ in 0..settings.topics_per_label {
+                self.add_topic(Some(*label), settings);
+                notes.born.push((leg.lot.first, self.k - 1));
+            }
+        }
+    }
+
+    /// Makes room for topics and words of a mini-batch.
+    fn make_room(&mut self, settings: &MedSettings, leg: &Leg<'_>, n_words: usize, notes: &mut Notes) {
+        // Documents without labels need a topic too, and an open number of topics one more than are in use.
+        let last_is_open = || self.totals[self.k - 1] == 0 && self.tags[self.k - 1].is_none();
+        let may_open = self.sticks.is_some() && self.k < settings.max_topics;
+        if self.k == 0 || may_open && !last_is_open() {
+            self.add_topic(None, settings);
+            notes.born.push((leg.lot.first, self.k - 1));
+        }
+        self.grow_words(n_words);
+    }
+
+    /// Notes how the topics are after some documents more.
+    fn tell(&mut self, settings: &MedSettings, seen: u64, n: u64, notes: &mut Notes) {
+        let after = seen + n;
+        if after / TOLD_EVERY > seen / TOLD_EVERY {
+            self.told.resize(self.totals.len(), 0);
+            let scale = settings.count_scale();
+            let words = (0..self.k).map(|k| scale * (self.totals[k] - self.told[k]) as f64).collect();
+            self.told.clone_from(&self.totals);
+            notes.told.push((after, words));
+        }
+        let milestone = |n: u64| (n / FIRST_MILESTONE).checked_ilog2();
+        if milestone(after) > milestone(seen) {
+            self.tasks.iter_mut().for_each(|task| task.pass_milestone(after));
+        }
+    }
+
     fn judge(&self, settings: &MedSettings, leg: &Leg<'_>, at: usize, notes: &mut Notes) {
         let lot = &leg.lot;
+        if lot.first == 0 {
+            return;
+        }
         let chosen = (0..lot.len()).filter(|d| (lot.first + *d as u64).is_multiple_of(JUDGED_EVERY));
         let mut lens: Option<Lens> = None;
         for document in chosen {

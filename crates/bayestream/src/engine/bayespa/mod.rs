@@ -153,20 +153,21 @@ impl MedTopics {
 
     /// Learns documents in mini-batches from the first on: whole ones only, unless `to_the_end`. Gives the number learnt.
     fn learn(&mut self, documents: &Documents<'_>, to_the_end: bool, report: &mut StepReport) -> usize {
-        let size = match self.settings.mode {
-            Mode::Online => self.settings.minibatch,
-            Mode::Batch => documents.len().max(1),
-        };
+        let size = self.settings.minibatch;
         let n_learnt = if to_the_end { documents.len() } else { documents.len() / size * size };
         let first = self.n_seen - documents.len() as u64;
         let mut legs = Vec::with_capacity(n_learnt.div_ceil(size));
-        let mut from = 0;
-        while from < n_learnt {
+        let is_batch = self.settings.mode == Mode::Batch;
+        let mut all_labels = if is_batch { self.labels.meet(documents, 0..n_learnt) } else { Vec::new() };
+        for from in (0..n_learnt).step_by(size) {
             let range = from..(from + size).min(n_learnt);
-            let new_labels = self.labels.meet(documents, range.clone());
+            let new_labels = match is_batch {
+                false => self.labels.meet(documents, range.clone()),
+                // All are known from the first document on.
+                true => std::mem::take(&mut all_labels),
+            };
             let lot = Lot::new(*documents, range.clone(), first + from as u64, self.settings.once);
             legs.push(Leg { lot, new_labels, positive_cost: self.positive_cost() });
-            from = range.end;
         }
         let notes = self.travel(&legs);
         self.take_notes(&legs, notes, report);

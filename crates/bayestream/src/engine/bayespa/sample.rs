@@ -1,7 +1,7 @@
 //! The local step: topics of the words of documents that are independent given the state before the mini-batch.
 
 use super::augment::{draw_inverse_gaussian, expected_rho};
-use super::lot::Lot;
+use super::course::Leg;
 use super::settings::MedSettings;
 use super::space::{Cache, Pulls, Space};
 use crate::engine::parts;
@@ -9,8 +9,10 @@ use crate::num::{self, DocumentSweep, Pull, Rng};
 use std::ops::Range;
 
 /// What a round over a mini-batch gives, document by document.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Drawn {
+    /// Length of a row of `counts` and of `tables`: topics may be added between two rounds.
+    pub stride: usize,
     /// The topic of each token, at the end of the round.
     pub topics: Vec<u32>,
     /// The topic of each token in each sweep that counts: sweep by sweep within a document.
@@ -21,6 +23,8 @@ pub(super) struct Drawn {
     pub rho: Vec<f32>,
     /// Tables of each topic, summed over the sweeps that count; empty when the number of topics is given.
     pub tables: Vec<f64>,
+    /// τ of each document and label, for averaging classifiers.
+    pub tau: Vec<f64>,
 }
 
 /// What all documents of a round share.
@@ -29,15 +33,11 @@ pub(super) struct Round<'a> {
     pub space: &'a Space,
     pub cache: &'a Cache,
     pub pulls: Option<&'a Pulls>,
-    pub lot: &'a Lot<'a>,
-    /// c for documents that have a label.
-    pub positive_cost: f64,
-    /// τ of each document and label, for averaging classifiers; empty in the first round.
-    pub tau: &'a [f64],
+    pub leg: &'a Leg<'a>,
+    /// What the round before gave; none in the first, when topics begin at random.
+    pub earlier: Option<&'a Drawn>,
     /// Mean weights of the topics, label by label, for averaging classifiers.
     pub means: &'a [f32],
-    /// True in the first round, when topics begin at random.
-    pub begins: bool,
     pub seed: u64,
     /// Tells random streams of shards and of spaces apart.
     pub shard: u64,
@@ -49,6 +49,7 @@ pub(super) struct Round<'a> {
 #[derive(Default)]
 struct Scratch {
     rows: Vec<f32>,
+    own: Vec<i32>,
     counts: Vec<f32>,
     shares: Vec<f32>,
     linear: Vec<f32>,
@@ -62,10 +63,11 @@ impl Round<'_> {
     /// Samples all documents on this many threads. Every document has a random stream of its own and writes to a place of its
     /// own, so that the number of threads does not matter.
     pub fn run(&self, drawn: &mut Drawn, n_threads: usize) {
-        let (n, stride, kept) = (self.lot.len(), self.space.stride, self.settings.n_kept());
-        let n_tokens = self.lot.tokens.len();
+        let (n, stride, kept) = (self.leg.lot.len(), self.space.stride, self.settings.n_kept());
+        let n_tokens = self.leg.lot.tokens.len();
         let n_rho = self.pulls.map_or(0, |_| self.space.tasks.len());
         let n_tables = self.space.sticks.as_ref().map_or(0, |_| stride);
+        drawn.stride = stride;
         drawn.topics.resize(n_tokens, 0);
         drawn.kept.resize(n_tokens * kept, 0);
         drawn.counts.resize(n * kept * stride, 0.0);
@@ -83,7 +85,7 @@ impl Round<'_> {
             let mut from = 0;
             while from < n {
                 let range = from..(from + per_thread).min(n);
-                let tokens = self.lot.span(range.clone()).len();
+                let tokens = self.leg.lot.span(range.clone()).len();
                 let part;
                 (part, rest) = rest.split(tokens, kept, range.len(), kept * stride, kept * n_rho, n_tables);
                 from = range.end;
@@ -102,7 +104,7 @@ impl Round<'_> {
         let n_tables = self.space.sticks.as_ref().map_or(0, |_| stride);
         let mut scratch = Scratch::default();
         for document in range {
-            let n_tokens = self.lot.n_tokens(document);
+            let n_tokens = self.leg.lot.n_tokens(document);
             let one;
             (one, rest) = rest.split(n_tokens, kept, 1, kept * stride, kept * n_rho, n_tables);
             self.document(document, one, &mut scratch);
@@ -111,9 +113,9 @@ impl Round<'_> {
 
     fn document(&self, document: usize, part: Part<'_>, scratch: &mut Scratch) {
         let (stride, space, settings) = (self.space.stride, self.space, self.settings);
-        let tokens = &self.lot.tokens[self.lot.span(document..document + 1)];
+        let tokens = &self.leg.lot.tokens[self.leg.lot.span(document..document + 1)];
         let n = tokens.len();
-        let number = (self.lot.first + document as u64) << 8 | self.round.min(255);
+        let number = (self.leg.lot.first + document as u64) << 8 | self.round.min(255);
         let mut rng = num::stream(self.seed, self.shard, number);
         part.counts.fill(0.0);
         part.tables.fill(0.0);
@@ -121,19 +123,32 @@ impl Round<'_> {
             part.rho.fill(0.0);
             return;
         }
-        if self.begins {
+        scratch.rows.clear();
+        let words = self.leg.lot.words(document);
+        if self.earlier.is_some() {
+            scratch.own.clear();
+            scratch.own.resize((words.len() + 1) * stride, 0);
+            let (own, own_totals) = scratch.own.split_at_mut(words.len() * stride);
+            for topics in part.kept.chunks_exact(n) {
+                for (token, topic) in tokens.iter().zip(topics) {
+                    own[*token as usize * stride + *topic as usize] += 1;
+                    own_totals[*topic as usize] += 1;
+                }
+            }
+            space.gather_without(self.cache, words, (own, own_totals), &mut scratch.rows);
+        } else {
             // The open topic, which comes last, has no words to begin with.
             let k = space.k - usize::from(space.sticks.is_some() && space.k > 1);
             part.topics.iter_mut().for_each(|topic| *topic = rng.below(k) as u32);
+            space.gather(self.cache, words, &mut scratch.rows);
         }
-        scratch.rows.clear();
-        space.gather(self.cache, self.lot.words(document), &mut scratch.rows);
         scratch.counts.clear();
         scratch.counts.resize(stride, 0.0);
         part.topics.iter().for_each(|topic| scratch.counts[*topic as usize] += 1.0);
-        let is_labelled = !self.lot.labels(document).is_empty();
-        if !self.tau.is_empty() && is_labelled {
-            self.tilt(document, n, scratch);
+        let is_labelled = !self.leg.lot.labels(document).is_empty();
+        if let Some(earlier) = self.earlier.filter(|earlier| is_labelled && !earlier.tau.is_empty()) {
+            let n_tasks = space.tasks.len();
+            self.tilt(document, &earlier.tau[document * n_tasks..][..n_tasks], n, scratch);
         }
         scratch.rho.resize(space.tasks.len(), 0.0);
         for sweep in 0..settings.sweeps {
@@ -175,14 +190,12 @@ impl Round<'_> {
 
     /// The factor of averaging classifiers, which no count changes, goes into the rows: exp(Σ τ y μ_k / n). [BayesPA] (28),
     /// with the sum over labels of the document alone.
-    fn tilt(&self, document: usize, n: usize, scratch: &mut Scratch) {
+    fn tilt(&self, document: usize, tau: &[f64], n: usize, scratch: &mut Scratch) {
         let stride = self.space.stride;
-        let n_tasks = self.space.tasks.len();
         scratch.linear.clear();
         scratch.linear.resize(stride, 0.0);
-        for (q, task) in self.space.tasks.iter().enumerate() {
-            let tau = self.tau[document * n_tasks + q];
-            let factor = (tau * f64::from(self.lot.side(document, task.label)) / n as f64) as f32;
+        for (q, (task, tau)) in self.space.tasks.iter().zip(tau).enumerate() {
+            let factor = (tau * f64::from(self.leg.lot.side(document, task.label)) / n as f64) as f32;
             let means = &self.means[q * stride..][..stride];
             scratch.linear.iter_mut().zip(means).for_each(|(l, mean)| *l += factor * mean);
         }
@@ -193,10 +206,6 @@ impl Round<'_> {
         }
     }
 
-    fn cost(&self, side: i8) -> f64 {
-        if side > 0 { self.positive_cost } else { self.settings.cost }
-    }
-
     /// 1/λ of every label for the counts as they are. [BayesPA] (33)
     fn weigh(&self, pulls: &Pulls, document: usize, n: usize, rng: &mut Rng, scratch: &mut Scratch) {
         let stride = pulls.stride;
@@ -204,7 +213,7 @@ impl Round<'_> {
         shares.clear();
         shares.extend(counts.iter().map(|count| count / n as f32));
         for (q, task) in self.space.tasks.iter().enumerate() {
-            let side = self.lot.side(document, task.label);
+            let side = self.leg.lot.side(document, task.label);
             let f = pulls.constants[q] + f64::from(num::dot_f32(&pulls.means[q * stride..][..stride], shares));
             let mut variance = pulls.constant_variances[q]
                 + 2.0 * f64::from(num::dot_f32(&pulls.covariance_constants[q * stride..][..stride], shares));
@@ -213,8 +222,8 @@ impl Round<'_> {
                 variance += f64::from(share * num::dot_f32(row, shares));
             }
             let zeta = self.settings.epsilon - f64::from(side) * f;
-            let mean = expected_rho(self.cost(side), zeta, variance);
-            rho[q] = if self.settings.drawn { draw_inverse_gaussian(mean, rng) } else { mean } as f32;
+            let mean = expected_rho(self.leg.cost(self.settings, side), zeta, variance);
+            rho[q] = if self.settings.draws() { draw_inverse_gaussian(mean, rng) } else { mean } as f32;
         }
     }
 
@@ -227,8 +236,8 @@ impl Round<'_> {
         quadratic.clear();
         quadratic.resize(stride * stride, 0.0);
         for (q, task) in self.space.tasks.iter().enumerate() {
-            let side = self.lot.side(document, task.label);
-            let (c, r) = (self.cost(side), f64::from(rho[q]));
+            let side = self.leg.lot.side(document, task.label);
+            let (c, r) = (self.leg.cost(self.settings, side), f64::from(rho[q]));
             let a = (c * f64::from(side) * (1.0 + c * settings.epsilon * r) / n as f64) as f32;
             let with_constant = (c * c * r / n as f64) as f32;
             let b = (0.5 * c * c * r / (n as f64 * n as f64)) as f32;

@@ -34,7 +34,7 @@ pub enum Sharing {
 pub enum Mode {
     /// In mini-batches, as they come.
     Online,
-    /// All at once, at the end: every document is kept.
+    /// At the end, in rounds over all of them: every document is kept.
     Batch,
 }
 
@@ -88,7 +88,7 @@ pub struct MedSettings {
     /// η: concentration of the topics of the stream, for an open number of topics.
     pub eta: f64,
     /// I: rounds over a mini-batch; auto is 1 for Gibbs classifiers, 2 for averaging ones, whose first round does not know the
-    /// labels, and 40 in batch mode.
+    /// labels, and 10 in batch mode.
     pub rounds: Option<usize>,
     /// J: sweeps of each round.
     pub sweeps: usize,
@@ -100,9 +100,10 @@ pub struct MedSettings {
     pub ghosts: u32,
     /// Each word counts once in a document.
     pub once: bool,
-    /// A word's weight in a topic is exp E log φ, as printed, and not E φ. \[BayesPA\] (28)
+    /// A word's weight in a topic is exp E log φ, as printed, and not E φ. \[BayesPA\] (28) In batch mode it is E φ without the
+    /// words of the document itself: φ is integrated out.
     pub expected_log: bool,
-    /// 1/λ is drawn and not its expectation taken.
+    /// 1/λ is drawn and not its expectation taken; in batch mode it always is.
     pub drawn: bool,
     /// Documents are judged by the mean of the weights along the stream and not by the last ones (averaging classifiers).
     pub averaging: bool,
@@ -114,7 +115,7 @@ pub struct MedSettings {
 }
 
 /// Rounds over all documents in batch mode, if nobody says how many.
-const BATCH_ROUNDS: usize = 40;
+const BATCH_ROUNDS: usize = 10;
 
 /// Topics of a model of one label's own, if nobody says how many.
 const SEPARATE_TOPICS: usize = 20;
@@ -207,6 +208,12 @@ impl MedSettings {
             (Mode::Online, Classifier::Gibbs) => 1,
             (Mode::Online, Classifier::Averaging) => 2,
         })
+    }
+
+    /// True when 1/λ and shares of topics are drawn. In batch mode they always are: expectations, taken round after round, are
+    /// a climb to the nearest summit and no longer a chain.
+    pub(super) fn draws(&self) -> bool {
+        self.drawn || self.mode == Mode::Batch
     }
 
     /// Topics without a label at the beginning.

@@ -1,6 +1,6 @@
 //! Topics and the labels that share them.
 
-use super::settings::{Classifier, MedSettings, Size};
+use super::settings::{Classifier, MedSettings, Mode, Size};
 use super::sticks::Sticks;
 use super::task::{Task, constant_feature};
 use crate::num::{self, Rng, SWEEP_LANES};
@@ -32,7 +32,9 @@ pub(super) struct Space {
 /// What sampling and reading need of a space: it follows from the statistics.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
-    /// 1 / (Wγ + N_k); 0 for padding.
+    /// Wγ + N_k.
+    totals: Vec<f64>,
+    /// One over them; 0 for padding.
     pub inverse_totals: Vec<f32>,
     /// Dirichlet weights of the topics of a document; 0 for padding.
     pub prior: Vec<f32>,
@@ -128,7 +130,8 @@ impl Space {
             v.resize(self.stride, 0.0);
             v
         };
-        let inverse_totals = (0..self.k).map(|k| (1.0 / (smooth + scale * self.totals[k] as f64)) as f32).collect();
+        let totals: Vec<f64> = (0..self.k).map(|k| smooth + scale * self.totals[k] as f64).collect();
+        let inverse_totals = totals.iter().map(|total| (1.0 / total) as f32).collect();
         let prior = match &self.sticks {
             None => vec![settings.alpha.unwrap_or(1.0 / self.k as f64) as f32; self.k],
             Some(sticks) => {
@@ -137,8 +140,13 @@ impl Space {
             }
         };
         let expected = |n: usize| num::digamma(settings.gamma + scale * n as f64).exp() as f32;
-        let small = if settings.expected_log { (0..TABLED).map(expected).collect() } else { Vec::new() };
+        let small = if settings.expected_log && settings.mode == Mode::Online {
+            (0..TABLED).map(expected).collect()
+        } else {
+            Vec::new()
+        };
         Cache {
+            totals,
             inverse_totals: pad(inverse_totals),
             prior: pad(prior),
             scale: scale as f32,
@@ -162,6 +170,21 @@ impl Space {
                 }
                 None => rows.extend(inverse_totals.iter().map(|inverse| cache.weight(0) * inverse)),
             }
+        }
+    }
+
+    /// The same as if these counts were not there: one row for each of the words, and one of their sums.
+    pub fn gather_without(&self, cache: &Cache, words: &[u32], own: (&[i32], &[i32]), rows: &mut Vec<f32>) {
+        let (own, own_totals) = own;
+        let scale = f64::from(cache.scale);
+        let others =
+            cache.totals.iter().zip(own_totals).map(|(all, own)| (1.0 / (all - scale * f64::from(*own))) as f32);
+        let padding = std::iter::repeat_n(0.0, self.stride - self.k);
+        let inverse_totals: Vec<f32> = others.chain(padding).collect();
+        for (word, own) in words.iter().zip(own.chunks_exact(self.stride)) {
+            let counts = &self.sums[*word as usize * self.stride..][..self.stride];
+            let others = counts.iter().zip(own).map(|(all, own)| all - own);
+            rows.extend(others.zip(&inverse_totals).map(|(n, inverse)| cache.weight(n) * inverse));
         }
     }
 

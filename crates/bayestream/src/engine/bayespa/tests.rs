@@ -100,10 +100,10 @@ fn a_chain_of_margins_and_topics_has_the_exact_distribution() {
     buffer.push_tokens([0, 1, 3]);
     buffer.label(0, [1]);
     let documents = buffer.documents();
-    let lot = Lot::new(documents, 0..1, 0, true);
+    let positive_cost = 1.1;
+    let leg = Leg { lot: Lot::new(documents, 0..1, 0, true), new_labels: Vec::new(), positive_cost };
     let cache = space.cache(&settings, None);
     let pulls = Pulls::new(&space, &settings).unwrap();
-    let positive_cost = 1.1;
     let exact: Vec<f64> = {
         let weight = |state: usize| {
             let z = [state % 3, state / 3 % 3, state / 9];
@@ -125,26 +125,24 @@ fn a_chain_of_margins_and_topics_has_the_exact_distribution() {
         let total: f64 = weights.iter().sum();
         weights.iter().map(|w| w / total).collect()
     };
+    let n = 150_000;
+    let settings = MedSettings { sweeps: n, burn_in: 0, ..settings };
     let mut drawn = Drawn::default();
+    Round {
+        settings: &settings,
+        space: &space,
+        cache: &cache,
+        pulls: Some(&pulls),
+        leg: &leg,
+        earlier: None,
+        means: &[],
+        seed: 23,
+        shard: 0,
+        round: 0,
+    }
+    .run(&mut drawn, 1);
     let mut seen = [0.0f64; 27];
-    let n = 150_000u64;
-    for step in 0..n {
-        Round {
-            settings: &settings,
-            space: &space,
-            cache: &cache,
-            pulls: Some(&pulls),
-            lot: &lot,
-            positive_cost,
-            tau: &[],
-            means: &[],
-            begins: step == 0,
-            seed: step,
-            shard: 0,
-            round: 0,
-        }
-        .run(&mut drawn, 1);
-        let z = &drawn.topics;
+    for z in drawn.kept.chunks_exact(3) {
         seen[(z[0] + 3 * z[1] + 9 * z[2]) as usize] += 1.0 / n as f64;
     }
     for state in 0..27 {
@@ -172,6 +170,41 @@ fn rounds_replace_what_the_round_before_added() {
                 sums.iter_mut().zip(row).for_each(|(sum, n)| *sum += i64::from(*n));
             }
             assert_eq!(sums, space.totals);
+        }
+    }
+}
+
+/// One round over all documents is one pass, and what rounds added and took away again leaves no trace in the weights: the
+/// last round's words and margins alone make them.
+#[test]
+fn batch_rounds_begin_as_one_pass_and_replace_each_other() {
+    let labelled = stream(96, 15, 3);
+    for (classifier, size) in SORTS {
+        let online = MedSettings { minibatch: 32, rounds: Some(1), drawn: true, ..MedSettings::new(classifier, size) };
+        let batch = MedSettings { mode: Mode::Batch, ..online.clone() };
+        // All labels come in the first mini-batch, as batch mode knows them from the beginning.
+        let learnt = |settings: &MedSettings| {
+            let mut learner = MedTopics::new(settings, 2, 0);
+            learner.update(&labelled.documents(), 40);
+            learner.finish();
+            learner.spaces.swap_remove(0)
+        };
+        let (one, other) = (learnt(&online), learnt(&batch));
+        assert_eq!((one.sums, one.totals, one.sticks), (other.sums, other.totals, other.sticks));
+        for rounds in [3, 8] {
+            let space = learnt(&MedSettings { rounds: Some(rounds), ..batch.clone() });
+            let n_tokens: usize = labelled.documents().iter().map(|(words, _)| words.len()).sum();
+            assert_eq!(space.totals.iter().sum::<i64>(), (batch.n_kept() * n_tokens) as i64);
+            for task in &space.tasks {
+                let Weights::Gibbs { precision, .. } = &task.weights else { continue };
+                let d = space.k + 1;
+                // Shares of a document add up to one, so that all that margins added to the topics' part of the precision is
+                // what they added to the constant's.
+                let of_topics: f64 = (1..d).flat_map(|i| (1..d).map(move |j| precision[i * d + j])).sum();
+                let priors = space.k as f64 / batch.variance;
+                let of_constant = precision[0] - 1.0 / (batch.constant * batch.variance);
+                assert!((of_topics - priors - of_constant).abs() < 1e-9 * of_topics, "{of_topics} {of_constant}");
+            }
         }
     }
 }
