@@ -4,6 +4,7 @@ pub mod bayespa;
 pub mod bmm;
 pub mod dp;
 pub mod fab;
+pub mod lfm;
 pub mod linear;
 pub mod ofab;
 pub mod ofab_paper;
