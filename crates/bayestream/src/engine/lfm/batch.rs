@@ -1,8 +1,10 @@
-//! The learner that keeps every row: kind `lfm/fab`.
+//! The learner that keeps every row: kind `lfm/fab`, and the rivals.
 
 use super::drive::fit_rows;
 use super::export::{check, export};
 use super::parameters::Parameters;
+use super::rivals::{Rival, RivalSettings};
+use super::rows::Rows;
 use super::settings::FabSettings;
 use crate::data::{Batch, Frame, LARGEST_CELL, Scaling};
 use crate::engine::{FeatureLearner, StepReport};
@@ -10,10 +12,29 @@ use crate::num;
 use crate::structure::{ComponentId, Event, EventLog, FeatureSet, Happening, LogScore};
 use serde::{Deserialize, Serialize};
 
-/// The learner of `lfm/fab`: fits all rows when a pass ends, or a copy when asked before.
+/// How all rows are fitted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Way {
+    /// By FAB.
+    Fab(FabSettings),
+    /// As others do it.
+    Rival(Rival, RivalSettings),
+}
+
+impl Way {
+    /// What is wrong with its settings, if anything.
+    pub fn check(&self) -> Result<(), String> {
+        match self {
+            Way::Fab(settings) => settings.check(),
+            Way::Rival(_, settings) => settings.check(),
+        }
+    }
+}
+
+/// The learner that fits all rows when a pass ends, or a copy when asked before.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct FabFeatures {
-    settings: FabSettings,
+pub struct BatchFeatures {
+    way: Way,
     seed: u64,
     shard: u32,
     n_columns: usize,
@@ -28,7 +49,7 @@ pub struct FabFeatures {
 pub struct Iteration<'a> {
     /// Iterations before this one.
     pub index: usize,
-    /// L, in the frame's units.
+    /// L, in the frame's units; NaN for rivals.
     pub bound: f64,
     /// The parameters after it, in the frame's units.
     pub parameters: &'a Parameters,
@@ -49,11 +70,11 @@ impl Iteration<'_> {
     }
 }
 
-impl FabFeatures {
+impl BatchFeatures {
     /// A learner that has seen nothing.
-    pub fn new(settings: FabSettings, n_columns: usize, seed: u64, shard: u32) -> FabFeatures {
-        FabFeatures {
-            settings,
+    pub fn new(way: Way, n_columns: usize, seed: u64, shard: u32) -> BatchFeatures {
+        BatchFeatures {
+            way,
             seed,
             shard,
             n_columns,
@@ -69,15 +90,23 @@ impl FabFeatures {
         let frame = Frame::of_rows(&self.rows, self.n_columns, Scaling::Columns);
         let mut framed = Vec::with_capacity(self.rows.len());
         frame.push_rows(&self.rows, &mut framed);
-        let rng = num::stream(self.seed, u64::from(self.shard), 0);
         let mut index = 0;
-        let mut show = |fit: &super::Fit| {
-            let (bound, parameters) = (fit.bound, &fit.parameters);
+        let mut show = |bound: f64, parameters: &Parameters| {
             watch(&Iteration { index, bound, parameters, frame: &frame, shard: self.shard });
             index += 1;
         };
-        let (_, fit) = fit_rows(&framed, self.n_columns, Some(&self.weights), &self.settings, rng, &mut show);
-        export(&fit.parameters, &frame, &names(self.shard, fit.k()))
+        let parameters = match &self.way {
+            Way::Fab(settings) => {
+                let rng = num::stream(self.seed, u64::from(self.shard), 0);
+                let mut show = |fit: &super::Fit| show(fit.bound, &fit.parameters);
+                fit_rows(&framed, self.n_columns, Some(&self.weights), settings, rng, &mut show).1.parameters
+            }
+            Way::Rival(rival, settings) => {
+                let rows = Rows::new(&framed, self.n_columns, Some(&self.weights));
+                rival.fit(&rows, settings, (self.seed, u64::from(self.shard)), &mut |p| show(f64::NAN, p))
+            }
+        };
+        export(&parameters, &frame, &names(self.shard, parameters.k))
     }
 }
 
@@ -85,7 +114,7 @@ fn names(shard: u32, k: usize) -> Vec<ComponentId> {
     (0..k as u32).map(|serial| ComponentId { shard, serial }).collect()
 }
 
-impl FeatureLearner for FabFeatures {
+impl FeatureLearner for BatchFeatures {
     fn update(&mut self, batch: &Batch<'_>) -> StepReport {
         if batch.n_rows() > 0 {
             self.rows.extend_from_slice(batch.rows());
@@ -131,7 +160,7 @@ impl FeatureLearner for FabFeatures {
     }
 
     fn restore(&mut self, n_columns: usize) -> Result<(), String> {
-        self.settings.check()?;
+        self.way.check()?;
         let rows_sound = self.n_columns == n_columns
             && self.rows.len() == self.weights.len() * n_columns
             && !self.rows.iter().any(|v| v.abs() > LARGEST_CELL)

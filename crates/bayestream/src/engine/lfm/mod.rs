@@ -13,6 +13,7 @@
 //! | `held_out` | cells to judge births by |
 //! | `drive` | a fit from nothing |
 //! | `export` | parameters in the data's own units |
+//! | `rivals` | what others do with the same model |
 //! | `batch` | the learner that keeps all rows |
 //!
 //! Features are outside and rows inside in every array (k × n, d × n), so that each step of the E-step runs over a
@@ -29,11 +30,12 @@ mod held_out;
 #[cfg(test)]
 mod laws;
 mod parameters;
+mod rivals;
 mod rows;
 mod settings;
 mod statistics;
 
-pub use batch::{FabFeatures, Iteration};
+pub use batch::{BatchFeatures, Iteration, Way};
 pub use bound::{bound, expected_log_likelihood};
 pub use direction::Directions;
 pub use drive::{births, fit_rows};
@@ -42,6 +44,7 @@ pub use field::{Field, Follow, mean};
 pub use fit::{Fit, Pace, Saved, is_used, penalty};
 pub use held_out::HeldOut;
 pub use parameters::{Maximising, Parameters, ln_rest, ln_share, log_odds};
+pub use rivals::{Rival, RivalSettings};
 pub use rows::{Holes, Rows};
 pub use settings::{FabSettings, Gate, Start};
 pub use statistics::{Gathering, Statistics};

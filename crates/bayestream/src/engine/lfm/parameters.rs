@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Added to the diagonal of A, in units of the rows: features that are always together leave A singular.
 const RIDGE: f64 = 1e-9;
 /// The least variance of the noise, in units of the column's variance.
-const LEAST_NOISE: f64 = 1e-8;
+pub(super) const LEAST_NOISE: f64 = 1e-8;
 /// Shares keep this far from zero and one where their logarithms are taken.
 const LEAST_SHARE: f64 = 1e-300;
 const LEAST_REST: f64 = 1e-12;

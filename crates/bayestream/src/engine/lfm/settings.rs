@@ -25,7 +25,7 @@ pub enum Gate {
     Off,
 }
 
-/// Settings of [`FabFeatures`](super::FabFeatures).
+/// Settings of [`Way::Fab`](super::Way::Fab).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FabSettings {
     /// Where a fit begins.

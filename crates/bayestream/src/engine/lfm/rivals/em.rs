@@ -1,0 +1,41 @@
+//! Variational EM: the steps of FAB without the penalty, so that only the shares' own pull takes features away.
+
+use super::RivalSettings;
+use crate::engine::lfm::bound::expected_log_likelihood;
+use crate::engine::lfm::fit::Fit;
+use crate::engine::lfm::parameters::Parameters;
+use crate::engine::lfm::rows::Rows;
+use crate::num;
+
+pub(super) fn fit(
+    rows: &Rows,
+    settings: &RivalSettings,
+    key: (u64, u64),
+    watch: &mut dyn FnMut(&Parameters),
+) -> Parameters {
+    let mut rng = num::stream(key.0, key.1, 0);
+    let mut fit = Fit::new(rows);
+    for _ in 0..settings.most(rows) {
+        let mu: Vec<f64> = (0..rows.n).map(|_| rng.uniform()).collect();
+        fit.field.push(&mu);
+    }
+    fit.maximise(rows);
+    let mut before = bound(&mut fit, rows);
+    for _ in 0..settings.sweeps {
+        fit.expect(rows, 0, 0.0);
+        let n_dropped = fit.shrink(rows);
+        fit.maximise(rows);
+        watch(&fit.parameters);
+        let now = bound(&mut fit, rows);
+        if n_dropped == 0 && now - before < settings.tolerance * rows.mass {
+            break;
+        }
+        before = now;
+    }
+    fit.parameters
+}
+
+/// What EM raises: the criterion's bound without its penalty.
+fn bound(fit: &mut Fit, rows: &Rows) -> f64 {
+    expected_log_likelihood(&fit.statistics, &fit.parameters) + fit.field.entropy(rows)
+}
