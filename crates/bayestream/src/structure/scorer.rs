@@ -2,6 +2,7 @@
 
 use super::evaluate::{Posterior, RowBlock};
 use super::event::ComponentId;
+use super::recent::RecentScores;
 use super::snapshot::{LogScore, Snapshot};
 use crate::data::Frame;
 use crate::family::Gauss;
@@ -27,7 +28,7 @@ pub struct Scorer {
     frame: Frame,
     parts: Vec<(f64, Gauss)>,
     ids: Vec<ComponentId>,
-    recent: Vec<f64>,
+    recent: RecentScores,
     block: RowBlock,
     posterior: Posterior,
 }
@@ -39,7 +40,7 @@ impl Scorer {
             frame,
             parts,
             ids,
-            recent: log_score.recent.clone(),
+            recent: RecentScores::of(log_score),
             block: RowBlock::default(),
             posterior: Posterior::default(),
         }
@@ -118,22 +119,12 @@ impl Scorer {
         let log_density = in_frame + jacobian;
         RowScore {
             log_density,
-            surprise: self.recent.get(self.recent.len() / 2).map_or(f64::NAN, |median| median - log_density),
-            p_value: p_value(&self.recent, log_density),
+            surprise: self.recent.surprise(log_density),
+            p_value: self.recent.p_value(log_density),
             component: best.map(|k| self.ids[k]),
             responsibility: best.map_or(f64::NAN, at),
         }
     }
-}
-
-/// The conformal rank of a log-density among ascending recent ones: ties count half, and no value is impossible.
-fn p_value(recent: &[f64], log_density: f64) -> f64 {
-    if recent.is_empty() || log_density.is_nan() {
-        return f64::NAN;
-    }
-    let below = recent.partition_point(|v| *v < log_density);
-    let equal = recent.partition_point(|v| *v <= log_density) - below;
-    (below as f64 + 0.5 * equal as f64 + 0.5) / (recent.len() as f64 + 1.0)
 }
 
 impl Snapshot {
@@ -153,19 +144,5 @@ impl Snapshot {
             })
             .collect();
         Scorer::new(frame, parts, self.components.iter().map(|c| c.id).collect(), &self.log_score)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn p_values_are_ranks_with_ties_halved() {
-        let recent = [-9.0, -4.0, -4.0, -1.0];
-        assert_eq!(p_value(&recent, -20.0), 0.5 / 5.0);
-        assert_eq!(p_value(&recent, -4.0), (1.0 + 1.0 + 0.5) / 5.0);
-        assert_eq!(p_value(&recent, 0.0), 4.5 / 5.0);
-        assert!(p_value(&[], 0.0).is_nan());
     }
 }

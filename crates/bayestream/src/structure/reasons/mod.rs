@@ -5,14 +5,16 @@
 //! is looked for greedily, two cells at a time where two explain more than one (neither of two cells that agree on a
 //! wrong value looks bad while the other stays).
 //!
-//! With the precision P of a component and y = P (x − μ), taking out the cells C adds half of
-//! y_C' P_CC⁻¹ y_C − log |P_CC| + |C| log 2π to the log-density. Cells that are taken out are eliminated from P and y like pivots of a Cholesky
-//! factor, of which only their own columns are made; missing cells are taken out first, in the same way.
+//! What a component says of some of a row's cells is a [`Part`]: a Gaussian's cells depend on each other (`gauss.rs`), those
+//! of a row with known features do not (`features/reasons.rs`).
+
+mod gauss;
 
 use super::scorer::Scorer;
 use crate::data::Frame;
 use crate::family::Gauss;
 use crate::num::{self, LN_2PI};
+use gauss::GaussPart;
 
 /// How surprising one cell of a row is, given the cells of the row that nothing speaks against.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,8 +40,6 @@ const PAIRED: usize = 12;
 /// Cells are brought within this many scales of the mixture's centre while cells are chosen: further out, differences
 /// of squared distances have no digits left.
 const FURTHEST: f64 = 1e3;
-/// Least share of a precision that elimination leaves: less is rounding.
-const LEAST_PIVOT: f64 = 1e-14;
 
 impl Scorer {
     /// The observed cells of one row: the blamed ones first, then the others, each by falling surprise.
@@ -56,21 +56,67 @@ pub(crate) fn reasons<'a>(frame: &Frame, parts: impl Iterator<Item = (f64, &'a G
     if parts.is_empty() {
         return Vec::new();
     }
-    let mut case = Case::new(&parts, &framed);
-    case.blame();
-    let mut reasons: Vec<Reason> = case
-        .settled(&framed)
+    let d = framed.len();
+    let total: f64 = parts.iter().map(|(weight, _)| weight).sum();
+    let spread = |j: usize| {
+        let centre = parts.iter().map(|(weight, gauss)| weight * gauss.mean()[j]).sum::<f64>() / total;
+        // Means and the spread of a column given those before it: less than its own, so the frame's is the least.
+        let scale = parts.iter().fold(1.0_f64, |scale, (_, gauss)| {
+            scale.max((gauss.mean()[j] - centre).abs()).max(1.0 / gauss.whiten()[j * d + j])
+        });
+        (centre, scale)
+    };
+    let begin = |near: &[f64], missing: &[usize]| {
+        parts.iter().map(|(weight, gauss)| GaussPart::new(weight.ln(), gauss, near, missing)).collect()
+    };
+    told(&framed, spread, begin)
         .into_iter()
         .map(|cell| Reason { observed: row[cell.column], expected: frame.cell_out(cell.column, cell.expected), ..cell })
-        .collect();
+        .collect()
+}
+
+/// The observed cells of a row in units of its columns: the blamed ones first, then the others, each by falling surprise.
+/// `spread` gives a column's centre and scale, `begin` the parts before a row without its missing cells.
+pub(super) fn told<P: Part>(
+    framed: &[f64],
+    spread: impl Fn(usize) -> (f64, f64),
+    begin: impl FnOnce(&[f64], &[usize]) -> Vec<P>,
+) -> Vec<Reason> {
+    let mut case = Case::new(framed, spread, begin);
+    case.blame();
+    let mut reasons = case.settled(framed);
     reasons
         .sort_by(|a, b| b.blamed.cmp(&a.blamed).then(b.surprise.total_cmp(&a.surprise)).then(a.column.cmp(&b.column)));
     reasons
 }
 
+/// A row before one component, some of its cells taken out.
+pub(super) trait Part: Sized {
+    /// Log-weight and log-density of the cells kept.
+    fn log_joint(&self) -> f64;
+
+    /// Takes a cell out.
+    fn take_out(&mut self, cell: usize);
+
+    /// What the log-density gains when one more cell is taken out.
+    fn gain_of_one(&self, a: usize) -> f64;
+
+    /// The same for two cells.
+    fn gain_of_two(&self, a: usize, b: usize) -> f64;
+
+    /// The same component before a row without these cells.
+    fn without(&self, near: &[f64], out: &[usize]) -> Self;
+
+    /// Mean and one over the standard deviation of a kept cell, given the others kept.
+    fn kept_given_others(&self, cell: usize) -> (f64, f64);
+
+    /// The same of each blamed cell alone, given the cells kept. The blamed cells are the last that were taken out.
+    fn blamed_given_kept(&self, blamed: &[usize]) -> Vec<(f64, f64)>;
+}
+
 /// A row before the mixture.
-struct Case<'a> {
-    parts: Vec<Part<'a>>,
+struct Case<P> {
+    parts: Vec<P>,
     /// The row, no cell further out than numbers can follow.
     near: Vec<f64>,
     /// `log q(cell)` of a wrong value, less the price of saying so.
@@ -80,41 +126,22 @@ struct Case<'a> {
     blamed: Vec<usize>,
 }
 
-/// A row before one component, some of its cells taken out.
-struct Part<'a> {
-    gauss: &'a Gauss,
-    log_weight: f64,
-    /// `x − μ`, zero where taken out.
-    centred: Vec<f64>,
-    /// `P (x − μ)`, before and after elimination.
-    raw: Vec<f64>,
-    pull: Vec<f64>,
-    /// Precisions of the cells given the others that are kept.
-    precision: Vec<f64>,
-    /// The columns of the factor, each with the cell it takes out.
-    pivots: Vec<(usize, Vec<f64>)>,
-    /// Log-weight and log-density of the cells kept.
-    log_joint: f64,
-}
-
-impl<'a> Case<'a> {
-    fn new(parts: &[(f64, &'a Gauss)], framed: &[f64]) -> Case<'a> {
+impl<P: Part> Case<P> {
+    fn new(
+        framed: &[f64],
+        spread: impl Fn(usize) -> (f64, f64),
+        begin: impl FnOnce(&[f64], &[usize]) -> Vec<P>,
+    ) -> Case<P> {
         let d = framed.len();
-        let total: f64 = parts.iter().map(|(weight, _)| weight).sum();
         let (mut near, mut as_wrong) = (framed.to_vec(), vec![0.0; d]);
         for j in 0..d {
-            let centre = parts.iter().map(|(weight, gauss)| weight * gauss.mean()[j]).sum::<f64>() / total;
-            // Means and the spread of a column given those before it: less than its own, so the frame's is the least.
-            let scale = parts.iter().fold(1.0_f64, |scale, (_, gauss)| {
-                scale.max((gauss.mean()[j] - centre).abs()).max(1.0 / gauss.whiten()[j * d + j])
-            });
+            let (centre, scale) = spread(j);
             near[j] = framed[j].clamp(centre - FURTHEST * scale, centre + FURTHEST * scale);
             as_wrong[j] = wide_log_density((framed[j] - centre) / scale) - scale.ln() - PRICE;
         }
         let missing: Vec<usize> = (0..d).filter(|&j| near[j].is_nan()).collect();
         let kept = (0..d).filter(|&j| !near[j].is_nan()).collect();
-        let parts = parts.iter().map(|(weight, gauss)| Part::new(weight.ln(), gauss, &near, &missing)).collect();
-        Case { parts, near, as_wrong, kept, blamed: Vec::new() }
+        Case { parts: begin(&near, &missing), near, as_wrong, kept, blamed: Vec::new() }
     }
 
     /// Takes out cells while that makes the row more likely.
@@ -122,14 +149,14 @@ impl<'a> Case<'a> {
         let mut terms = Vec::with_capacity(self.parts.len());
         while !self.kept.is_empty() {
             terms.clear();
-            terms.extend(self.parts.iter().map(|part| part.log_joint));
+            terms.extend(self.parts.iter().map(|part| part.log_joint()));
             let whole = num::log_sum_exp(&terms);
             let mut alone: Vec<(f64, usize)> = self
                 .kept
                 .iter()
                 .map(|&a| {
                     terms.clear();
-                    terms.extend(self.parts.iter().map(|part| part.log_joint + part.gain_of_one(a)));
+                    terms.extend(self.parts.iter().map(|part| part.log_joint() + part.gain_of_one(a)));
                     (num::log_sum_exp(&terms) + self.as_wrong[a], a)
                 })
                 .collect();
@@ -140,7 +167,7 @@ impl<'a> Case<'a> {
             for (at, &(_, a)) in likely.iter().enumerate() {
                 for &(_, b) in &likely[at + 1..] {
                     terms.clear();
-                    terms.extend(self.parts.iter().map(|part| part.log_joint + part.gain_of_two(a, b)));
+                    terms.extend(self.parts.iter().map(|part| part.log_joint() + part.gain_of_two(a, b)));
                     let two = num::log_sum_exp(&terms) + self.as_wrong[a] + self.as_wrong[b];
                     if two > best.0 {
                         best = (two, a, Some(b));
@@ -179,13 +206,13 @@ impl<'a> Case<'a> {
         let missing = (0..self.near.len()).filter(|&j| self.near[j].is_nan());
         let out: Vec<usize> = missing.chain(self.blamed.iter().copied()).collect();
         for part in &mut self.parts {
-            *part = Part::new(part.log_weight, part.gauss, &self.near, &out);
+            *part = part.without(&self.near, &out);
         }
     }
 
     /// Every observed cell against the cells kept, in the frame's units.
     fn judged(&self, framed: &[f64]) -> Vec<Reason> {
-        let log_joint: Vec<f64> = self.parts.iter().map(|part| part.log_joint).collect();
+        let log_joint: Vec<f64> = self.parts.iter().map(|part| part.log_joint()).collect();
         let conditional: Vec<Vec<(f64, f64)>> =
             self.parts.iter().map(|part| part.blamed_given_kept(&self.blamed)).collect();
         let blamed = self.blamed.iter().enumerate().map(|(at, &j)| {
@@ -194,9 +221,8 @@ impl<'a> Case<'a> {
         });
         let kept = self.kept.iter().map(|&j| {
             let of_part = self.parts.iter().map(|part| {
-                let (pull, precision) = (part.pull[j], part.precision[j]);
-                let expected = part.gauss.mean()[j] + part.centred[j] - pull / precision;
-                (part.log_joint + part.gain_of_one(j), expected, precision.sqrt())
+                let (expected, sharpness) = part.kept_given_others(j);
+                (part.log_joint() + part.gain_of_one(j), expected, sharpness)
             });
             judge(j, false, framed[j], of_part.collect())
         });
@@ -230,125 +256,6 @@ fn judge(column: usize, blamed: bool, observed: f64, mixture: Vec<(f64, f64, f64
 /// Wrong values may be anywhere: a Cauchy density of twice the column's scale.
 fn wide_log_density(z: f64) -> f64 {
     -(2.0 * std::f64::consts::PI).ln() - (0.25 * z * z).ln_1p()
-}
-
-impl<'a> Part<'a> {
-    fn new(log_weight: f64, gauss: &'a Gauss, near: &[f64], out: &[usize]) -> Part<'a> {
-        let d = near.len();
-        let mut centred: Vec<f64> = near.iter().zip(gauss.mean()).map(|(x, m)| x - m).collect();
-        out.iter().for_each(|&cell| centred[cell] = 0.0);
-        let w = gauss.whiten();
-        let precision = (0..d).map(|j| (j..d).map(|r| w[r * d + j] * w[r * d + j]).sum()).collect();
-        let mut part = Part {
-            gauss,
-            log_weight,
-            centred,
-            raw: vec![0.0; d],
-            pull: vec![0.0; d],
-            precision,
-            pivots: Vec::new(),
-            log_joint: 0.0,
-        };
-        out.iter().for_each(|&cell| part.eliminate(cell));
-        part.refresh();
-        part
-    }
-
-    fn take_out(&mut self, cell: usize) {
-        self.centred[cell] = 0.0;
-        self.eliminate(cell);
-        self.refresh();
-    }
-
-    /// An entry of the precision, before elimination.
-    fn entry(&self, a: usize, b: usize) -> f64 {
-        let (d, w) = (self.centred.len(), self.gauss.whiten());
-        (a.max(b)..d).map(|r| w[r * d + a] * w[r * d + b]).sum()
-    }
-
-    fn eliminate(&mut self, cell: usize) {
-        let (d, w) = (self.centred.len(), self.gauss.whiten());
-        let mut column = vec![0.0; d];
-        for r in cell..d {
-            let row = &w[r * d..r * d + r + 1];
-            column.iter_mut().zip(row).for_each(|(v, w)| *v += w * row[cell]);
-        }
-        for (_, earlier) in &self.pivots {
-            let factor = earlier[cell];
-            column.iter_mut().zip(earlier).for_each(|(v, u)| *v -= factor * u);
-        }
-        let root = self.precision[cell].sqrt();
-        column.iter_mut().for_each(|v| *v /= root);
-        column[cell] = root;
-        // Rounding must not leave anything where earlier pivots have eliminated.
-        self.pivots.iter().for_each(|(earlier, _)| column[*earlier] = 0.0);
-        for (precision, u) in self.precision.iter_mut().zip(&column) {
-            *precision = (*precision - u * u).max(*precision * LEAST_PIVOT);
-        }
-        self.precision[cell] = root * root;
-        self.pivots.push((cell, column));
-    }
-
-    /// Makes the pulls anew: what was taken out leaves no rounding behind, however far out it was.
-    fn refresh(&mut self) {
-        let (d, w) = (self.centred.len(), self.gauss.whiten());
-        self.raw.fill(0.0);
-        for r in 0..d {
-            let row = &w[r * d..r * d + r + 1];
-            let z: f64 = row.iter().zip(&self.centred).map(|(w, x)| w * x).sum();
-            self.raw.iter_mut().zip(row).for_each(|(y, w)| *y += w * z);
-        }
-        self.pull.clone_from(&self.raw);
-        let mut log_norm = self.gauss.log_norm();
-        for (cell, column) in &self.pivots {
-            let factor = self.pull[*cell] / column[*cell];
-            self.pull.iter_mut().zip(column).for_each(|(y, u)| *y -= factor * u);
-            log_norm += 0.5 * LN_2PI - column[*cell].ln();
-        }
-        let distance: f64 = self.pull.iter().zip(&self.centred).map(|(y, x)| y * x).sum();
-        self.log_joint = self.log_weight + log_norm - 0.5 * distance.max(0.0);
-    }
-
-    /// What the log-density gains when one more cell is taken out.
-    fn gain_of_one(&self, a: usize) -> f64 {
-        0.5 * (self.pull[a] * self.pull[a] / self.precision[a] - self.precision[a].ln() + LN_2PI)
-    }
-
-    /// The same for two cells.
-    fn gain_of_two(&self, a: usize, b: usize) -> f64 {
-        let eliminated: f64 = self.pivots.iter().map(|(_, u)| u[a] * u[b]).sum();
-        let (p, q, off) = (self.precision[a], self.precision[b], self.entry(a, b) - eliminated);
-        let (y, z) = (self.pull[a], self.pull[b]);
-        let det = (p * q - off * off).max(p * q * LEAST_PIVOT);
-        0.5 * ((y * y * q - 2.0 * y * z * off + z * z * p) / det - det.ln()) + LN_2PI
-    }
-
-    /// Mean and one over the standard deviation of each blamed cell alone, given the cells kept.
-    fn blamed_given_kept(&self, blamed: &[usize]) -> Vec<(f64, f64)> {
-        let m = self.pivots.len();
-        let mut factor = vec![0.0; m * m];
-        for (row, (cell, _)) in self.pivots.iter().enumerate() {
-            for (column, (_, u)) in self.pivots[..=row].iter().enumerate() {
-                factor[row * m + column] = u[*cell];
-            }
-        }
-        let mut step: Vec<f64> = self.pivots.iter().map(|(cell, _)| -self.raw[*cell]).collect();
-        num::solve_lower(&factor, m, &mut step);
-        num::solve_lower_transposed(&factor, m, &mut step);
-        let mut unit = vec![0.0; m];
-        let first = m - blamed.len();
-        blamed
-            .iter()
-            .enumerate()
-            .map(|(at, &cell)| {
-                unit.fill(0.0);
-                unit[first + at] = 1.0;
-                num::solve_lower(&factor, m, &mut unit);
-                let variance: f64 = unit.iter().map(|v| v * v).sum();
-                (self.gauss.mean()[cell] + step[first + at], 1.0 / variance.sqrt())
-            })
-            .collect()
-    }
 }
 
 #[cfg(test)]
