@@ -136,6 +136,11 @@ impl CsvTable {
         })
     }
 
+    /// The names of the columns.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
     /// The named columns of all rows as numbers, row-major.
     pub fn numbers(&self, names: &[&str]) -> Result<Vec<f64>, ReproduceError> {
         let columns = names.iter().map(|name| self.column(name)).collect::<Result<Vec<_>, _>>()?;

@@ -5,6 +5,7 @@ use crate::bayespa;
 use crate::bmm;
 use crate::data::DataFolder;
 use crate::error::ReproduceError;
+use crate::lfm;
 use crate::ofab;
 use crate::outcome::{Outcome, write_whole};
 use crate::outliers;
@@ -24,7 +25,7 @@ pub struct Experiment {
 }
 
 /// Every experiment there is.
-pub const EXPERIMENTS: [Experiment; 37] = [
+pub const EXPERIMENTS: [Experiment; 46] = [
     Experiment {
         name: "ofab/table1",
         shows: "Table I and figure 2: divergence from the truth and number of components after 5,000 batches",
@@ -247,6 +248,55 @@ pub const EXPERIMENTS: [Experiment; 37] = [
         needs_data: false,
         run: bayespa::million::run,
     },
+    Experiment {
+        name: "lfm/artificial",
+        shows: "Figure 2: features found and time against the number of rows, for every method",
+        needs_data: false,
+        run: lfm::artificial::run,
+    },
+    Experiment {
+        name: "lfm/acceleration",
+        shows: "Figure 1: shrinkage acceleration on and off",
+        needs_data: false,
+        run: lfm::acceleration::run,
+    },
+    Experiment {
+        name: "lfm/blocks",
+        shows: "Figure 3: patterns in block images, early and at the end",
+        needs_data: false,
+        run: lfm::blocks::run,
+    },
+    Experiment {
+        name: "lfm/real",
+        shows: "Table 1: real data with 30 % of the cells hidden",
+        needs_data: true,
+        run: lfm::real::run,
+    },
+    Experiment {
+        name: "lfm/stream",
+        shows: "One pass against all rows at once",
+        needs_data: false,
+        run: lfm::stream::run,
+    },
+    Experiment {
+        name: "lfm/images",
+        shows: "USPS and MNIST in one pass",
+        needs_data: true,
+        run: lfm::stream::run_real,
+    },
+    Experiment {
+        name: "lfm/imputing",
+        shows: "Missing cells filled, and whether their intervals hold what they promise",
+        needs_data: true,
+        run: lfm::imputing::run,
+    },
+    Experiment { name: "lfm/drift", shows: "Features that change at once", needs_data: false, run: lfm::drift::run },
+    Experiment {
+        name: "lfm/cost",
+        shows: "Time and memory of one pass against columns and features",
+        needs_data: false,
+        run: lfm::cost::run,
+    },
 ];
 
 /// How to run experiments.
@@ -354,7 +404,8 @@ fn update_page(name: &str, outcome: &Outcome, options: &Options<'_>) -> Result<O
     let (Some(parent), Some(figures)) = (options.out_dir.parent(), options.out_dir.file_name()) else {
         return Ok(None);
     };
-    let page = parent.join(format!("{paper}.md"));
+    // Its kinds are `lfm/…`, for latent feature models; the page is named as the paper is.
+    let page = parent.join(format!("{}.md", if paper == "lfm" { "fab-lfm" } else { paper }));
     let Ok(text) = fs::read_to_string(&page) else { return Ok(None) };
     let section = outcome.section(name, &format!("{}/", figures.to_string_lossy()));
     match insert_section(&text, name, &section) {

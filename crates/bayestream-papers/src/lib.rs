@@ -36,6 +36,7 @@ mod data;
 mod error;
 mod experiment;
 mod learn;
+mod lfm;
 mod memory;
 pub mod npy;
 mod ofab;

@@ -1,0 +1,145 @@
+//! Rows learnt one way, and how well cells that were hidden are foretold then.
+
+use bayestream::data::Batch;
+use bayestream::engine::FeatureLearner;
+use bayestream::engine::lfm::{BatchFeatures, FabSettings, OnlineFab, OnlineSettings, Rival, RivalSettings, Way};
+use bayestream::num;
+use bayestream::structure::{FeatureReader, FeatureSet};
+use cpu_time::ThreadTime;
+
+/// Ways to find features, by the names that the paper has for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    Births,
+    Printed,
+    Online,
+    Em,
+    Ibp,
+    Vb,
+    Meibp,
+}
+
+impl Method {
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Births => "FAB",
+            Method::Printed => "FAB, random start",
+            Method::Online => "FAB, one pass",
+            Method::Em => "EM",
+            Method::Ibp => "IBP",
+            Method::Vb => "VB",
+            Method::Meibp => "MEIBP",
+        }
+    }
+
+    /// A learner that has seen nothing; `rivals` is what rivals are told.
+    pub fn learner(self, n_columns: usize, seed: u64, rivals: &RivalSettings) -> Box<dyn FeatureLearner> {
+        let rival = |rival: Rival| Way::Rival(rival, rivals.clone());
+        let way = match self {
+            Method::Births => Way::Fab(FabSettings::default()),
+            Method::Printed => Way::Fab(FabSettings::paper()),
+            Method::Online => return Box::new(OnlineFab::new(OnlineSettings::default(), n_columns, seed, 0)),
+            Method::Em => rival(Rival::Em),
+            Method::Ibp => rival(Rival::Ibp),
+            Method::Vb => rival(Rival::Vb),
+            Method::Meibp => rival(Rival::Meibp),
+        };
+        Box::new(BatchFeatures::new(way, n_columns, seed, 0))
+    }
+
+    /// Learns rows and gives the features, with the seconds of processor time that it took.
+    pub fn fit(self, rows: &[f64], n_columns: usize, seed: u64, rivals: &RivalSettings) -> (FeatureSet, f64) {
+        let mut learner = self.learner(n_columns, seed, rivals);
+        let clock = ThreadTime::now();
+        if let Ok(batch) = Batch::new(rows, n_columns) {
+            learner.update(&batch);
+        }
+        learner.finish();
+        let set = learner.features();
+        (set, clock.elapsed().as_secs_f64())
+    }
+}
+
+/// Columns with mean 0 and variance 1, as in the paper; columns that do not vary are left out.
+pub fn standardised(rows: &[f64], n_columns: usize) -> (Vec<f64>, usize) {
+    let n = (rows.len() / n_columns) as f64;
+    let column = |j: usize| rows.iter().skip(j).step_by(n_columns);
+    let moments: Vec<(f64, f64)> = (0..n_columns)
+        .map(|j| {
+            let mean = column(j).sum::<f64>() / n;
+            (mean, (column(j).map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt())
+        })
+        .collect();
+    let kept: Vec<usize> = (0..n_columns).filter(|j| moments[*j].1 > 0.0).collect();
+    let scaled = |row: &[f64]| kept.iter().map(|&j| (row[j] - moments[j].0) / moments[j].1).collect::<Vec<f64>>();
+    (rows.chunks_exact(n_columns).flat_map(scaled).collect(), kept.len())
+}
+
+/// Hides this share of the cells.
+pub fn hide(rows: &[f64], share: f64, seed: u64) -> Vec<f64> {
+    let mut rng = num::stream(seed, 0x1f, 0);
+    rows.iter().map(|x| if rng.uniform() < share { f64::NAN } else { *x }).collect()
+}
+
+/// How well cells are foretold by the features that the cells which are there give a row.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Foretold {
+    /// Mean log-density of a hidden cell (PLL) and of one that is there (TLL), by mean and noise as in the paper.
+    pub hidden: f64,
+    pub there: f64,
+    /// Root of the mean squared error of hidden cells.
+    pub rmse: f64,
+    /// The share of hidden cells within the 90 % interval.
+    pub coverage: f64,
+}
+
+/// Half the width of a 90 % interval, in standard deviations.
+const NINETY: f64 = 1.644_853_626_951_472_7;
+
+/// Judges `set` on rows of which `seen` shows some cells.
+pub fn foretell(set: &FeatureSet, seen: &[f64], truth: &[f64]) -> Foretold {
+    let d = set.offset.len();
+    let mut reader = FeatureReader::new(set.clone());
+    let mut told = Foretold::default();
+    let (mut n_hidden, mut n_there) = (0.0, 0.0);
+    let (mut filled, mut sd) = (vec![0.0; d], vec![0.0; d]);
+    for (seen, truth) in seen.chunks_exact(d).zip(truth.chunks_exact(d)) {
+        let activations = reader.read(seen).activations;
+        let mut means = set.offset.clone();
+        for (feature, q) in set.features.iter().zip(&activations) {
+            means.iter_mut().zip(&feature.weights).for_each(|(m, w)| *m += q * w);
+        }
+        filled.copy_from_slice(seen);
+        reader.fill(&mut filled, &mut sd);
+        for j in 0..d {
+            let error = truth[j] - means[j];
+            let ln_density = -0.5 * (num::LN_2PI + set.noise[j].ln() + error * error / set.noise[j]);
+            if seen[j].is_nan() {
+                n_hidden += 1.0;
+                told.hidden += ln_density;
+                told.rmse += (truth[j] - filled[j]) * (truth[j] - filled[j]);
+                told.coverage += f64::from(u8::from((truth[j] - filled[j]).abs() <= NINETY * sd[j]));
+            } else {
+                n_there += 1.0;
+                told.there += ln_density;
+            }
+        }
+    }
+    Foretold {
+        hidden: told.hidden / n_hidden,
+        there: told.there / n_there,
+        rmse: (told.rmse / n_hidden).sqrt(),
+        coverage: told.coverage / n_hidden,
+    }
+}
+
+/// Rivals that are told the noise, by the mean over columns of its standard deviation in units of the columns' own.
+pub fn told_noise(noise: f64, rows: &[f64], n_columns: usize) -> RivalSettings {
+    let n = (rows.len() / n_columns) as f64;
+    let relative = (0..n_columns).map(|j| {
+        let column = || rows.iter().skip(j).step_by(n_columns);
+        let mean = column().sum::<f64>() / n;
+        noise / (column().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt()
+    });
+    RivalSettings { noise: relative.sum::<f64>() / n_columns as f64, ..RivalSettings::default() }
+}
