@@ -14,6 +14,7 @@
 //! | `drive` | a fit from nothing |
 //! | `export` | parameters in the data's own units |
 //! | `batch` | the learner that keeps all rows |
+//! | `online` | the learner that lives on a stream |
 //!
 //! Features are outside and rows inside in every array (k × n, d × n), so that each step of the E-step runs over a
 //! contiguous column of all rows. A missing cell is left out of all sums; columns that miss cells have their own A.
@@ -28,6 +29,7 @@ mod fit;
 mod held_out;
 #[cfg(test)]
 mod laws;
+mod online;
 mod parameters;
 mod rows;
 mod settings;
@@ -41,6 +43,7 @@ pub use export::{check, export};
 pub use field::{Field, Follow, mean};
 pub use fit::{Fit, Pace, Saved, is_used, penalty};
 pub use held_out::HeldOut;
+pub use online::{OnlineFab, OnlineSettings};
 pub use parameters::{Maximising, Parameters, ln_rest, ln_share, log_odds};
 pub use rows::{Holes, Rows};
 pub use settings::{FabSettings, Gate, Start};
