@@ -70,7 +70,8 @@ pub fn fit_rows(
     (rows, fit)
 }
 
-/// Adds features as long as the bound, and what is held out, get more probable.
+/// Adds features as long as the bound rises. With cells held out, returns to where those were most probable: one birth may
+/// make them less probable by chance, and the next one more than that.
 pub fn births(
     fit: &mut Fit,
     rows: &Rows,
@@ -78,15 +79,21 @@ pub fn births(
     held_out: Option<&HeldOut>,
     watch: &mut dyn FnMut(&Fit),
 ) {
-    let held_out = held_out.filter(|h| !h.is_empty());
     let pace = settings.pace();
-    let foretold = |fit: &Fit| held_out.map_or(0.0, |h| h.log_likelihood(rows, fit));
+    let held_out = held_out.filter(|h| !h.is_empty());
+    let mut best = held_out.map(|h| (h.log_likelihood(rows, fit), fit.save()));
     'birth: while fit.k() < settings.max_features {
-        let (before, told) = (fit.save(), foretold(fit));
+        let before = fit.save();
         for which in 0..settings.tries {
             let is_tried = fit.add_along(which, rows, &pace);
-            if is_tried && fit.bound > before.bound && (held_out.is_none() || foretold(fit) > told) {
+            if is_tried && fit.bound > before.bound {
                 watch(fit);
+                if let (Some(held_out), Some((most, saved))) = (held_out, &mut best) {
+                    let foretold = held_out.log_likelihood(rows, fit);
+                    if foretold > *most {
+                        (*most, *saved) = (foretold, fit.save());
+                    }
+                }
                 continue 'birth;
             }
             fit.restore(&before);
@@ -95,5 +102,8 @@ pub fn births(
             }
         }
         break;
+    }
+    if let Some((_, saved)) = best {
+        fit.restore(&saved);
     }
 }

@@ -36,6 +36,8 @@ pub struct Field {
     pub n: usize,
     /// μ, k × n.
     pub mu: Vec<f64>,
+    /// Which feature is which, through removals.
+    pub tags: Vec<u32>,
     /// WᵀΛ(x − b) over complete columns, k × n.
     drive: Vec<f64>,
     /// WᵀΛW over complete columns.
@@ -63,12 +65,14 @@ impl Field {
     /// Adds a feature.
     pub fn push(&mut self, mu: &[f64]) {
         self.mu.extend_from_slice(mu);
+        self.tags.push(self.tags.iter().max().map_or(0, |tag| tag + 1));
         self.k += 1;
     }
 
     /// Every row has each feature as probably as any row.
     pub fn reset(&mut self, n: usize, shares: &[f64]) {
         (self.k, self.n) = (shares.len(), n);
+        self.tags = (0..self.k as u32).collect();
         self.mu.clear();
         shares.iter().for_each(|share| self.mu.resize(self.mu.len() + n, *share));
     }
@@ -79,6 +83,7 @@ impl Field {
         for (to, &from) in kept.iter().enumerate() {
             self.mu.copy_within(from * self.n..(from + 1) * self.n, to * self.n);
         }
+        self.tags = kept.iter().map(|&k| self.tags[k]).collect();
         self.k = kept.len();
         self.mu.truncate(self.k * self.n);
     }

@@ -45,6 +45,7 @@ pub struct Fit {
 #[derive(Clone, Debug)]
 pub struct Saved {
     mu: Vec<f64>,
+    tags: Vec<u32>,
     k: usize,
     statistics: Statistics,
     parameters: Parameters,
@@ -63,6 +64,16 @@ impl Fit {
     /// Features.
     pub fn k(&self) -> usize {
         self.field.k
+    }
+
+    /// A fit that begins with given parameters, whose features keep their numbers as tags.
+    pub fn from_parameters(rows: &Rows, parameters: &Parameters, sweeps: usize) -> Fit {
+        let mut fit = Fit { parameters: parameters.clone(), ..Fit::default() };
+        fit.field.reset(rows.n, &parameters.shares);
+        fit.field.prepare(rows, parameters);
+        (0..sweeps).for_each(|_| fit.field.sweep(rows, parameters, penalty(rows)));
+        fit.maximise(rows);
+        fit
     }
 
     /// The M-step, and L after it.
@@ -117,6 +128,7 @@ impl Fit {
     pub fn save(&self) -> Saved {
         Saved {
             mu: self.field.mu.clone(),
+            tags: self.field.tags.clone(),
             k: self.field.k,
             statistics: self.statistics.clone(),
             parameters: self.parameters.clone(),
@@ -127,6 +139,7 @@ impl Fit {
     /// Goes back.
     pub fn restore(&mut self, saved: &Saved) {
         self.field.mu.clone_from(&saved.mu);
+        self.field.tags.clone_from(&saved.tags);
         self.field.k = saved.k;
         self.statistics.clone_from(&saved.statistics);
         self.parameters.clone_from(&saved.parameters);

@@ -15,6 +15,7 @@
 //! | `export` | parameters in the data's own units |
 //! | `rivals` | what others do with the same model |
 //! | `batch` | the learner that keeps all rows |
+//! | `online` | the learner that lives on a stream |
 //!
 //! Features are outside and rows inside in every array (k × n, d × n), so that each step of the E-step runs over a
 //! contiguous column of all rows. A missing cell is left out of all sums; columns that miss cells have their own A.
@@ -29,6 +30,7 @@ mod fit;
 mod held_out;
 #[cfg(test)]
 mod laws;
+mod online;
 mod parameters;
 mod rivals;
 mod rows;
@@ -43,6 +45,7 @@ pub use export::{check, export};
 pub use field::{Field, Follow, mean};
 pub use fit::{Fit, Pace, Saved, is_used, penalty};
 pub use held_out::HeldOut;
+pub use online::{OnlineFab, OnlineSettings};
 pub use parameters::{Maximising, Parameters, ln_rest, ln_share, log_odds};
 pub use rivals::{Rival, RivalSettings};
 pub use rows::{Holes, Rows};

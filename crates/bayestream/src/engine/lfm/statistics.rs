@@ -1,5 +1,6 @@
 //! What rows tell of the parameters: averages of products of features, of features with cells, and of squared cells.
 
+use super::parameters::Parameters;
 use super::rows::Rows;
 use crate::num;
 use serde::{Deserialize, Serialize};
@@ -134,6 +135,41 @@ impl Statistics {
                 own
             });
         }
+    }
+
+    /// Adds a feature that was not looked for: it was in a row with probability `share`, whatever else was there, adding
+    /// `weights` to what `p` says of a row.
+    pub fn extend(&mut self, share: f64, weights: &[f64], p: &Parameters) {
+        let (k, d, s) = (self.k, self.d, self.k + 1);
+        // The new feature goes before the constant.
+        let widen = |a: &[f64]| {
+            let t = s + 1;
+            let mut out = vec![0.0; t * t];
+            let place = |i: usize| if i < k { i } else { k + 1 };
+            for i in 0..s {
+                for j in 0..s {
+                    out[place(i) * t + place(j)] = a[i * s + j];
+                }
+                out[place(i) * t + k] = share * a[i * s + k];
+                out[k * t + place(i)] = share * a[i * s + k];
+            }
+            out[k * t + k] = share * a[s * s - 1];
+            out
+        };
+        let mut new_b = vec![0.0; d];
+        for (j, b) in new_b.iter_mut().enumerate() {
+            // E[z_new x]: w where it is there, and what the others add, with b lower by what w adds on average.
+            let a = self.a_of(j);
+            let constant = a[s * s - 1];
+            let others: f64 = (0..k).map(|f| p.weights[f * d + j] * a[f * s + k]).sum();
+            *b = share * (others + constant * (p.offset[j] - share * weights[j] + weights[j]));
+        }
+        let constant = self.b.split_off(k * d);
+        self.b.extend(new_b);
+        self.b.extend(constant);
+        self.a = widen(&self.a);
+        self.own.iter_mut().flatten().for_each(|own| *own = widen(own));
+        self.k += 1;
     }
 
     /// Forgets the features that are not marked.
