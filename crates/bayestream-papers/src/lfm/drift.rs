@@ -42,7 +42,7 @@ fn learn(&(watches, seed): &(bool, u64)) -> Result<Run, ReproduceError> {
         let test = stream.rows(1_000_000, HELD_OUT);
         foretell(&learner.features(), &hide(&test, HIDDEN, seed), &test).hidden
     };
-    let mut feed = |learner: &mut OnlineFab, rows: &[f64]| {
+    let feed = |learner: &mut OnlineFab, rows: &[f64]| {
         if let Ok(batch) = Batch::new(rows, COLUMNS) {
             learner.update(&batch);
         }
