@@ -243,7 +243,8 @@ impl Master {
         directions.find(rows, field, &self.parameters);
         // The largest eigenvalue of the covariance of n rows of noise: Marchenko and Pastur.
         let noise = directions.mean_spread() * (1.0 + (rows.d as f64 / rows.n as f64).sqrt()).powi(2);
-        if !(directions.spreads[0] > MARGIN * noise) {
+        let stands_out = directions.spreads[0] > MARGIN * noise;
+        if !stands_out {
             return false;
         }
         let Some(mu) = directions.guess(0, rows) else { return false };
