@@ -67,7 +67,10 @@ pub fn fit_rows(
         for _ in 0..ROUNDS {
             let before = fit.bound;
             let pace = settings.pace();
-            while fit.try_removal(&rows, &pace) || fit.try_merge(&rows, &pace) || regrow(&mut fit, &rows, &settings) {
+            while fit.try_removal(&rows, &pace) || fit.try_merge(&rows, &pace) {
+                watch(&fit);
+            }
+            if regrow(&mut fit, &rows, &settings) {
                 watch(&fit);
             }
             if fit.bound <= before {
