@@ -67,7 +67,7 @@ impl FabFeatures {
     /// The rows that count: one of weight 0 is none.
     fn counting(&self) -> (Vec<f64>, Vec<f64>) {
         let (mut rows, mut weights) = (Vec::with_capacity(self.rows.len()), Vec::with_capacity(self.weights.len()));
-        for (row, weight) in self.rows.chunks_exact(self.n_columns).zip(&self.weights) {
+        for (row, weight) in self.rows.chunks_exact(self.n_columns.max(1)).zip(&self.weights) {
             if *weight > 0.0 {
                 rows.extend_from_slice(row);
                 weights.push(*weight);

@@ -69,7 +69,7 @@ impl Directions {
 
     /// Directions that stand out of the noise.
     fn n_signals(&self, rows: &Rows) -> usize {
-        let noise = self.spreads[rows.d / 2] * (1.0 + (rows.d as f64 / rows.n as f64).sqrt()).powi(2);
+        let noise = self.spreads[rows.d / 2] * (1.0 + (rows.d as f64 / rows.mass).sqrt()).powi(2);
         self.spreads.iter().filter(|s| **s > noise).count()
     }
 

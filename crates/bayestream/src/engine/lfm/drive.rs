@@ -47,6 +47,9 @@ pub fn fit_rows(
             }
             fit.maximise(&rows);
         }
+        // Deviates: the paper shrinks random features, which kills true ones while W is still noise. Births found the planted
+        // number in 89 of 100 fits of 5 or 10 features to 100 to 2000 rows
+        // (`laws::planted_features_are_found_with_and_without_missing_cells`).
         Start::Births => {
             let is_gated = match settings.held_out_gate {
                 Gate::On => true,
