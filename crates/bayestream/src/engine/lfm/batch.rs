@@ -9,7 +9,7 @@ use super::settings::FabSettings;
 use crate::data::{Batch, Frame, LARGEST_CELL, Scaling};
 use crate::engine::{FeatureLearner, StepReport};
 use crate::num;
-use crate::structure::{ComponentId, Event, EventLog, FeatureSet, Happening, LogScore};
+use crate::structure::{ComponentId, EventLog, FeatureSet, LogScore};
 use serde::{Deserialize, Serialize};
 
 /// How all rows are fitted.
@@ -85,11 +85,24 @@ impl BatchFeatures {
         }
     }
 
+    /// The rows that count: one of weight 0 is none.
+    fn counting(&self) -> (Vec<f64>, Vec<f64>) {
+        let (mut rows, mut weights) = (Vec::with_capacity(self.rows.len()), Vec::with_capacity(self.weights.len()));
+        for (row, weight) in self.rows.chunks_exact(self.n_columns.max(1)).zip(&self.weights) {
+            if *weight > 0.0 {
+                rows.extend_from_slice(row);
+                weights.push(*weight);
+            }
+        }
+        (rows, weights)
+    }
+
     /// Fits the rows seen so far and shows each iteration that lasts.
     pub fn fit_traced(&self, watch: &mut dyn FnMut(&Iteration<'_>)) -> FeatureSet {
-        let frame = Frame::of_rows(&self.rows, self.n_columns, Scaling::Columns);
-        let mut framed = Vec::with_capacity(self.rows.len());
-        frame.push_rows(&self.rows, &mut framed);
+        let (rows, weights) = self.counting();
+        let frame = Frame::of_rows(&rows, self.n_columns, Scaling::Columns);
+        let mut framed = Vec::with_capacity(rows.len());
+        frame.push_rows(&rows, &mut framed);
         let mut index = 0;
         let mut show = |bound: f64, parameters: &Parameters| {
             watch(&Iteration { index, bound, parameters, frame: &frame, shard: self.shard });
@@ -99,10 +112,10 @@ impl BatchFeatures {
             Way::Fab(settings) => {
                 let rng = num::stream(self.seed, u64::from(self.shard), 0);
                 let mut show = |fit: &super::Fit| show(fit.bound, &fit.parameters);
-                fit_rows(&framed, self.n_columns, Some(&self.weights), settings, rng, &mut show).1.parameters
+                fit_rows(&framed, self.n_columns, Some(&weights), settings, rng, &mut show).1.parameters
             }
             Way::Rival(rival, settings) => {
-                let rows = Rows::new(&framed, self.n_columns, Some(&self.weights));
+                let rows = Rows::new(&framed, self.n_columns, Some(&weights));
                 rival.fit(&rows, settings, (self.seed, u64::from(self.shard)), &mut |p| show(f64::NAN, p))
             }
         };
@@ -124,18 +137,12 @@ impl FeatureLearner for BatchFeatures {
             }
             self.fitted = None;
         }
-        StepReport { n_rows: batch.n_rows(), n_events: self.events.n_total(), ..StepReport::default() }
+        StepReport { n_rows: batch.n_rows(), ..StepReport::default() }
     }
 
     fn finish(&mut self) {
         if self.fitted.is_none() {
-            let found = self.fit_traced(&mut |_| ());
-            let row = self.n_seen();
-            let known = self.events.iter().filter(|e| e.what == Happening::Born).count();
-            for feature in found.features.iter().filter(|f| f.id.serial as usize >= known) {
-                self.events.push(Event { row, component: feature.id, what: Happening::Born });
-            }
-            self.fitted = Some(found);
+            self.fitted = Some(self.fit_traced(&mut |_| ()));
         }
     }
 
