@@ -12,6 +12,7 @@
 //! | `explog` | exponential and logarithm of whole slices |
 //! | `logsumexp` | log-sum-exp and responsibilities |
 //! | `cusum` | many running sums that start over at zero |
+//! | `rowwise` | one vector against many rows: inner products, weighted sums |
 //! | `rng` | random streams keyed by (seed, shard, step) |
 //! | `schedule` | step sizes |
 //! | `peak` | the machine's multiply-add rate, against which the benchmark holds the kernels |
@@ -35,6 +36,7 @@ mod logsumexp;
 #[doc(hidden)]
 pub mod peak;
 mod rng;
+mod rowwise;
 mod scatter;
 mod schedule;
 mod simd;
@@ -51,6 +53,7 @@ pub use explog::{exp_slice, ln_slice};
 pub use lanes::{LANES, Lanes};
 pub use logsumexp::{column_stride, log_sum_exp, normalise_columns};
 pub use rng::{Rng, stream};
+pub use rowwise::{add_rows, dots};
 pub use scatter::weighted_moments;
 pub use schedule::Schedule;
 pub use special::{LN_2PI, chi_square_survival, digamma, digamma_slice, ln_gamma, normal_quantile, trigamma};
@@ -65,6 +68,7 @@ pub mod portable {
     pub use super::cholesky::portable::{cholesky, invert_lower};
     pub use super::explog::portable::{exp_slice, ln_slice};
     pub use super::logsumexp::portable::{log_sum_exp, normalise_columns};
+    pub use super::rowwise::portable::{add_rows, dots};
     pub use super::scatter::portable::weighted_moments;
     pub use super::special::portable::digamma_slice;
     pub use super::topic_draws::portable::{draw_topics, foretell, gain_words};

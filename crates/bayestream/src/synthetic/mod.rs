@@ -13,9 +13,11 @@
 //! | [`StudentTruth`] | components with heavy tails |
 //! | [`PlantedTopics`] | documents from known topics, one of which may appear midway |
 //! | [`LabelledTopics`] | documents from known topics, with one label or several that follow from them |
+//! | [`PlantedFeatures`] | rows that are sums of known features, block images among them |
 //! | [`Truth::sample_sorted`] | rows in the worst order there is |
 
 mod drift;
+mod features;
 mod grid;
 mod labelled;
 mod letters;
@@ -26,6 +28,7 @@ mod topics;
 mod truth;
 
 pub use drift::{AbruptDrift, GradualDrift, Segment};
+pub use features::{PlantedFeatures, with_holes};
 pub use grid::grid_truth;
 pub use labelled::{LabelledShape, LabelledTopics, Labelling};
 pub use letters::{LetterOrder, Letters, UnknownOrder, letters};

@@ -1,0 +1,144 @@
+//! The learner that keeps every row: kind `lfm/fab`.
+
+use super::drive::fit_rows;
+use super::export::{check, export};
+use super::parameters::Parameters;
+use super::settings::FabSettings;
+use crate::data::{Batch, Frame, LARGEST_CELL, Scaling};
+use crate::engine::{FeatureLearner, StepReport};
+use crate::num;
+use crate::structure::{ComponentId, Event, EventLog, FeatureSet, Happening, LogScore};
+use serde::{Deserialize, Serialize};
+
+/// The learner of `lfm/fab`: fits all rows when a pass ends, or a copy when asked before.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FabFeatures {
+    settings: FabSettings,
+    seed: u64,
+    shard: u32,
+    n_columns: usize,
+    rows: Vec<f64>,
+    weights: Vec<f64>,
+    fitted: Option<FeatureSet>,
+    events: EventLog,
+}
+
+/// One iteration of a fit, for those who watch it.
+#[derive(Clone, Copy, Debug)]
+pub struct Iteration<'a> {
+    /// Iterations before this one.
+    pub index: usize,
+    /// L, in the frame's units.
+    pub bound: f64,
+    /// The parameters after it, in the frame's units.
+    pub parameters: &'a Parameters,
+    /// The frame.
+    pub frame: &'a Frame,
+    shard: u32,
+}
+
+impl Iteration<'_> {
+    /// Features after it.
+    pub fn k(&self) -> usize {
+        self.parameters.k
+    }
+
+    /// The model after it, in the data's own units.
+    pub fn features(&self) -> FeatureSet {
+        export(self.parameters, self.frame, &names(self.shard, self.parameters.k))
+    }
+}
+
+impl FabFeatures {
+    /// A learner that has seen nothing.
+    pub fn new(settings: FabSettings, n_columns: usize, seed: u64, shard: u32) -> FabFeatures {
+        FabFeatures {
+            settings,
+            seed,
+            shard,
+            n_columns,
+            rows: Vec::new(),
+            weights: Vec::new(),
+            fitted: None,
+            events: EventLog::default(),
+        }
+    }
+
+    /// Fits the rows seen so far and shows each iteration that lasts.
+    pub fn fit_traced(&self, watch: &mut dyn FnMut(&Iteration<'_>)) -> FeatureSet {
+        let frame = Frame::of_rows(&self.rows, self.n_columns, Scaling::Columns);
+        let mut framed = Vec::with_capacity(self.rows.len());
+        frame.push_rows(&self.rows, &mut framed);
+        let rng = num::stream(self.seed, u64::from(self.shard), 0);
+        let mut index = 0;
+        let mut show = |fit: &super::Fit| {
+            let (bound, parameters) = (fit.bound, &fit.parameters);
+            watch(&Iteration { index, bound, parameters, frame: &frame, shard: self.shard });
+            index += 1;
+        };
+        let (_, fit) = fit_rows(&framed, self.n_columns, Some(&self.weights), &self.settings, rng, &mut show);
+        export(&fit.parameters, &frame, &names(self.shard, fit.k()))
+    }
+}
+
+fn names(shard: u32, k: usize) -> Vec<ComponentId> {
+    (0..k as u32).map(|serial| ComponentId { shard, serial }).collect()
+}
+
+impl FeatureLearner for FabFeatures {
+    fn update(&mut self, batch: &Batch<'_>) -> StepReport {
+        if batch.n_rows() > 0 {
+            self.rows.extend_from_slice(batch.rows());
+            match batch.weights() {
+                Some(weights) => self.weights.extend_from_slice(weights),
+                None => self.weights.resize(self.weights.len() + batch.n_rows(), 1.0),
+            }
+            self.fitted = None;
+        }
+        StepReport { n_rows: batch.n_rows(), n_events: self.events.n_total(), ..StepReport::default() }
+    }
+
+    fn finish(&mut self) {
+        if self.fitted.is_none() {
+            let found = self.fit_traced(&mut |_| ());
+            let row = self.n_seen();
+            let known = self.events.iter().filter(|e| e.what == Happening::Born).count();
+            for feature in found.features.iter().filter(|f| f.id.serial as usize >= known) {
+                self.events.push(Event { row, component: feature.id, what: Happening::Born });
+            }
+            self.fitted = Some(found);
+        }
+    }
+
+    fn features(&self) -> FeatureSet {
+        self.fitted.clone().unwrap_or_else(|| self.fit_traced(&mut |_| ()))
+    }
+
+    fn n_seen(&self) -> u64 {
+        self.weights.len() as u64
+    }
+
+    fn k_implemented(&self) -> usize {
+        self.fitted.as_ref().map_or(0, |set| set.features.len())
+    }
+
+    fn events(&self) -> &EventLog {
+        &self.events
+    }
+
+    fn log_score(&self) -> LogScore {
+        LogScore { prequential_mean: f64::NAN, n_scored: 0, recent: Vec::new() }
+    }
+
+    fn restore(&mut self, n_columns: usize) -> Result<(), String> {
+        self.settings.check()?;
+        let rows_sound = self.n_columns == n_columns
+            && self.rows.len() == self.weights.len() * n_columns
+            && !self.rows.iter().any(|v| v.abs() > LARGEST_CELL)
+            && self.weights.iter().all(|w| w.is_finite() && *w >= 0.0);
+        if !rows_sound {
+            return Err("its rows are inconsistent".into());
+        }
+        self.fitted.as_ref().map_or(Ok(()), |set| check(set, n_columns))
+    }
+}

@@ -1,0 +1,1 @@
+//! Laws of the engines of binary latent features.

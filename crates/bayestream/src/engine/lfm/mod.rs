@@ -1,0 +1,50 @@
+//! Binary latent features by factorised asymptotic Bayesian inference (FAB/LFM, Hayashi & Fujimaki 2013): rows as sums of
+//! features that are there or not, x = b + Σ z_k w_k + noise, where the criterion itself says how many features there are.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `rows` | rows column by column, and where cells are missing |
+//! | `statistics` | sums over rows that the parameters follow from |
+//! | `parameters` | the parameters and the M-step |
+//! | `field` | q(Z): the E-step, accelerateShrinkage, bounds of rows |
+//! | `bound` | L |
+//! | `direction` | where a new feature could be |
+//! | `fit` | the loop over all rows, and the moves |
+//! | `held_out` | cells to judge births by |
+//! | `drive` | a fit from nothing |
+//! | `export` | parameters in the data's own units |
+//! | `batch` | the learner that keeps all rows |
+//! | `online` | the learner that lives on a stream |
+//!
+//! Features are outside and rows inside in every array (k × n, d × n), so that each step of the E-step runs over a
+//! contiguous column of all rows. A missing cell is left out of all sums; columns that miss cells have their own A.
+
+mod batch;
+mod bound;
+mod direction;
+mod drive;
+mod export;
+mod field;
+mod fit;
+mod held_out;
+#[cfg(test)]
+mod laws;
+mod online;
+mod parameters;
+mod rows;
+mod settings;
+mod statistics;
+
+pub use batch::{FabFeatures, Iteration};
+pub use bound::{bound, expected_log_likelihood};
+pub use direction::Directions;
+pub use drive::{births, fit_rows};
+pub use export::{check, export};
+pub use field::{Field, Follow, mean};
+pub use fit::{Fit, Pace, Saved, is_used, penalty};
+pub use held_out::HeldOut;
+pub use online::{OnlineFab, OnlineSettings};
+pub use parameters::{Maximising, Parameters, ln_rest, ln_share, log_odds};
+pub use rows::{Holes, Rows};
+pub use settings::{FabSettings, Gate, Start};
+pub use statistics::{Gathering, Statistics};

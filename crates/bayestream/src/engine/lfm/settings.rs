@@ -1,0 +1,99 @@
+//! Settings of the engines of binary latent features, with all defaults.
+
+use super::fit::Pace;
+use serde::{Deserialize, Serialize};
+
+/// Where a fit begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// Without features; they are born where residuals stand on two sides, as long as the criterion rises.
+    Births,
+    /// As many random features as rows or columns, which then shrink: the paper's.
+    Random,
+}
+
+/// Whether births are also judged by cells that the fit does not see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gate {
+    /// When rows are few for the columns.
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+/// Settings of [`FabFeatures`](super::FabFeatures).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FabSettings {
+    /// Where a fit begins.
+    pub start: Start,
+    /// T: steps of accelerateShrinkage in each iteration; 0 switches it off.
+    pub shrink_steps: usize,
+    /// δ: a fit ends when the bound grows by less than this for a row.
+    pub tolerance: f64,
+    /// A fit ends after so many iterations.
+    pub max_iterations: usize,
+    /// Features, at most.
+    pub max_features: usize,
+    /// Whether births are also judged by held-out cells.
+    pub held_out_gate: Gate,
+    /// Iterations before a birth is judged.
+    pub trial_iterations: usize,
+    /// Directions in which a birth is tried before births end.
+    pub tries: usize,
+    /// Whether removals and merges are tried once the bound has settled.
+    pub moves: bool,
+}
+
+impl Default for FabSettings {
+    fn default() -> Self {
+        FabSettings {
+            start: Start::Births,
+            shrink_steps: 10,
+            tolerance: 1e-4,
+            max_iterations: 500,
+            max_features: 500,
+            held_out_gate: Gate::Auto,
+            trial_iterations: 8,
+            tries: 3,
+            moves: true,
+        }
+    }
+}
+
+impl FabSettings {
+    /// The paper's: random features at first, T = 100, no moves but merging by the bound left out, which never happens.
+    pub fn paper() -> FabSettings {
+        FabSettings {
+            start: Start::Random,
+            shrink_steps: 100,
+            held_out_gate: Gate::Off,
+            moves: false,
+            ..FabSettings::default()
+        }
+    }
+
+    /// How a fit goes.
+    pub fn pace(&self) -> Pace {
+        Pace {
+            shrink_steps: self.shrink_steps,
+            tolerance: self.tolerance,
+            max_iterations: self.max_iterations,
+            trial_iterations: self.trial_iterations,
+        }
+    }
+
+    /// What is wrong with them, if anything.
+    pub fn check(&self) -> Result<(), String> {
+        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
+            return Err(format!("its tolerance {} is not a finite number of at least 0", self.tolerance));
+        }
+        if self.max_features == 0 || self.max_iterations == 0 {
+            return Err("it allows no features or no iterations".into());
+        }
+        Ok(())
+    }
+}
