@@ -91,7 +91,7 @@ pub fn learnt(path: &str, model: Model) -> Result<Model, Failure> {
 /// The same of a model of features, after a batch kind has fitted what it has.
 pub fn learnt_features(path: &str, mut model: FeatureModel) -> Result<FeatureModel, Failure> {
     model.finish();
-    match model.n_seen() > 0 && model.snapshot().has_model() {
+    match model.n_seen() > 0 {
         true => Ok(model),
         false => Err(Failure::Failed(format!("{path}: the model has seen no rows yet: learn from some first"))),
     }

@@ -32,6 +32,9 @@ impl FeatureModel {
 
 impl FeatureBody {
     fn fits(&self, kind: FeatureKind) -> bool {
-        matches!((self, kind), (FeatureBody::Fab(_), FeatureKind::Fab))
+        matches!(
+            (self, kind),
+            (FeatureBody::Fab(_), FeatureKind::Fab) | (FeatureBody::OnlineFab(_), FeatureKind::OnlineFab)
+        )
     }
 }

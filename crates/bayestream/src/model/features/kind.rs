@@ -11,16 +11,27 @@ use std::str::FromStr;
 pub enum FeatureKind {
     /// Batch FAB.
     Fab,
+    /// Online FAB.
+    OnlineFab,
 }
 
 /// Every kind that learns rows as sums of features.
-pub const FEATURE_KINDS: [KindInfo<FeatureKind>; 1] = [KindInfo {
-    kind: FeatureKind::Fab,
-    name: "lfm/fab",
-    alias: None,
-    streaming: false,
-    summary: "binary latent features, their number found, by batch FAB: keeps every row in memory and revisits them",
-}];
+pub const FEATURE_KINDS: [KindInfo<FeatureKind>; 2] = [
+    KindInfo {
+        kind: FeatureKind::Fab,
+        name: "lfm/fab",
+        alias: None,
+        streaming: false,
+        summary: "rows as sums of features that are there or not, their number found, by batch FAB: keeps every row in memory",
+    },
+    KindInfo {
+        kind: FeatureKind::OnlineFab,
+        name: "lfm/online-fab",
+        alias: Some("lfm"),
+        streaming: true,
+        summary: "rows as sums of features that are there or not, finds their number in one pass (online FAB)",
+    },
+];
 
 impl FeatureKind {
     /// This kind's line of the table.

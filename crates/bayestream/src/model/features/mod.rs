@@ -12,9 +12,9 @@ pub use snapshot::FeatureSnapshot;
 use super::rows::{check_batch, check_columns, with_rows_that_count};
 use super::{ConfigError, MergeError, UpdateError};
 use crate::data::Batch;
-use crate::engine::lfm::FabFeatures;
+use crate::engine::lfm::{FabFeatures, OnlineFab};
 use crate::engine::{FeatureLearner, StepReport};
-use crate::structure::{EventLog, FeatureReader, FeatureScorer, LogScore};
+use crate::structure::{EventLog, FeatureReader, FeatureScorer, FeatureSet, LogScore};
 use serde::{Deserialize, Serialize};
 
 /// Rows by which those that come are ranked, where the learner gave no scores along the stream.
@@ -78,27 +78,32 @@ pub struct FeatureModel {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum FeatureBody {
     Fab(Box<FabFeatures>),
+    OnlineFab(Box<OnlineFab>),
 }
 
 impl FeatureBody {
     fn new(config: &FeatureConfig) -> FeatureBody {
         let FeatureConfig { kind, settings, seed, shard, columns } = config;
+        let (online, n_columns) = (settings.online, columns.len());
         match kind {
-            FeatureKind::Fab => {
-                FeatureBody::Fab(Box::new(FabFeatures::new(settings.fab, columns.len(), *seed, *shard)))
+            FeatureKind::OnlineFab => {
+                FeatureBody::OnlineFab(Box::new(OnlineFab::new(online, n_columns, *seed, *shard)))
             }
+            FeatureKind::Fab => FeatureBody::Fab(Box::new(FabFeatures::new(online.fab, n_columns, *seed, *shard))),
         }
     }
 
     fn learner(&self) -> &dyn FeatureLearner {
         match self {
             FeatureBody::Fab(learner) => learner.as_ref(),
+            FeatureBody::OnlineFab(learner) => learner.as_ref(),
         }
     }
 
     fn learner_mut(&mut self) -> &mut dyn FeatureLearner {
         match self {
             FeatureBody::Fab(learner) => learner.as_mut(),
+            FeatureBody::OnlineFab(learner) => learner.as_mut(),
         }
     }
 }
@@ -137,6 +142,13 @@ impl FeatureModel {
         self.body.learner_mut().finish();
     }
 
+    fn features(&self) -> FeatureSet {
+        match self.n_seen() {
+            0 => FeatureSet::default(),
+            _ => self.body.learner().features(),
+        }
+    }
+
     /// The small model of what was seen.
     pub fn snapshot(&self) -> FeatureSnapshot {
         let learner = self.body.learner();
@@ -144,7 +156,7 @@ impl FeatureModel {
             n_seen: learner.n_seen(),
             columns: self.config.columns.clone(),
             k_implemented: learner.k_implemented(),
-            set: learner.features(),
+            set: self.features(),
             log_score: learner.log_score(),
             events: learner.events().clone(),
         }
@@ -154,7 +166,7 @@ impl FeatureModel {
     /// learnt; where the learner gives none, as batch kinds do, among those of rows it still holds.
     pub fn scorer(&self) -> FeatureScorer {
         let learner = self.body.learner();
-        let (set, mut log_score) = (learner.features(), learner.log_score());
+        let (set, mut log_score) = (self.features(), learner.log_score());
         if log_score.recent.is_empty() && !set.offset.is_empty() {
             let mut reader = FeatureReader::new(set.clone());
             let rows = learner.recent_rows(RANKED_AMONG);

@@ -1,8 +1,8 @@
 //! All that can be set of a model of binary latent features.
 
 use super::FeatureKind;
-use crate::engine::lfm::{FabSettings, Gate, Start};
-use crate::model::parse::{positive, put, put_word, word};
+use crate::engine::lfm::{Gate, OnlineSettings, Start};
+use crate::model::parse::{positive, put, put_option, put_word, word};
 use crate::model::settings::put_known;
 use crate::model::{ConfigError, SettingInfo};
 use serde::{Deserialize, Serialize};
@@ -10,27 +10,33 @@ use serde::{Deserialize, Serialize};
 /// Everything that can be set. `--set NAME=VALUE` on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FeatureSettings {
-    /// Fits by FAB.
-    pub fab: FabSettings,
+    /// Fits by FAB, of all rows and of those of a stream.
+    pub online: OnlineSettings,
 }
 
 const STARTS: [(&str, Start); 2] = [("births", Start::Births), ("random", Start::Random)];
 const GATES: [(&str, Gate); 3] = [("auto", Gate::Auto), ("on", Gate::On), ("off", Gate::Off)];
 const SWITCH: [(&str, bool); 2] = [("on", true), ("off", false)];
 
+const DRIFT: [(&str, bool); 2] = [("off", false), ("auto", true)];
+
+fn streams(kind: FeatureKind) -> bool {
+    kind.info().streaming
+}
+
 fn every(_: FeatureKind) -> bool {
     true
 }
 
 /// Every setting there is.
-pub const FEATURE_SETTINGS: [SettingInfo<FeatureSettings, FeatureKind>; 9] = [
+pub const FEATURE_SETTINGS: [SettingInfo<FeatureSettings, FeatureKind>; 14] = [
     SettingInfo {
         name: "max-features",
         takes: "a number from 1 to 10000",
         help: "most features there may be",
         of: every,
-        get: |s| s.fab.max_features.to_string(),
-        set: |s, t| put(&mut s.fab.max_features, t, |v| (1..=10_000).contains(v)),
+        get: |s| s.online.fab.max_features.to_string(),
+        set: |s, t| put(&mut s.online.fab.max_features, t, |v| (1..=10_000).contains(v)),
     },
     SettingInfo {
         name: "start",
@@ -38,64 +44,104 @@ pub const FEATURE_SETTINGS: [SettingInfo<FeatureSettings, FeatureKind>; 9] = [
         help: "where a fit begins: without features, which are born as long as the criterion rises, or with many random ones \
                that shrink (the paper's)",
         of: every,
-        get: |s| word(&s.fab.start, &STARTS),
-        set: |s, t| put_word(&mut s.fab.start, t, &STARTS),
+        get: |s| word(&s.online.fab.start, &STARTS),
+        set: |s, t| put_word(&mut s.online.fab.start, t, &STARTS),
     },
     SettingInfo {
         name: "shrink-steps",
         takes: "a number from 0 to 10000",
         help: "steps in each iteration that let go of features faster (the paper's T); 0 for none",
         of: every,
-        get: |s| s.fab.shrink_steps.to_string(),
-        set: |s, t| put(&mut s.fab.shrink_steps, t, |v| *v <= 10_000),
+        get: |s| s.online.fab.shrink_steps.to_string(),
+        set: |s, t| put(&mut s.online.fab.shrink_steps, t, |v| *v <= 10_000),
     },
     SettingInfo {
         name: "tolerance",
         takes: "a number larger than 0",
         help: "a fit ends when the criterion grows by less than this for a row",
         of: every,
-        get: |s| s.fab.tolerance.to_string(),
-        set: |s, t| put(&mut s.fab.tolerance, t, positive),
+        get: |s| s.online.fab.tolerance.to_string(),
+        set: |s, t| put(&mut s.online.fab.tolerance, t, positive),
     },
     SettingInfo {
         name: "max-iterations",
         takes: "a number from 1 to 1000000",
         help: "iterations of a fit at most",
         of: every,
-        get: |s| s.fab.max_iterations.to_string(),
-        set: |s, t| put(&mut s.fab.max_iterations, t, |v| (1..=1_000_000).contains(v)),
+        get: |s| s.online.fab.max_iterations.to_string(),
+        set: |s, t| put(&mut s.online.fab.max_iterations, t, |v| (1..=1_000_000).contains(v)),
     },
     SettingInfo {
         name: "held-out-gate",
         takes: "auto, on or off",
         help: "whether births are also judged by cells that the fit does not see (auto: when rows are few for the columns)",
         of: every,
-        get: |s| word(&s.fab.held_out_gate, &GATES),
-        set: |s, t| put_word(&mut s.fab.held_out_gate, t, &GATES),
+        get: |s| word(&s.online.fab.held_out_gate, &GATES),
+        set: |s, t| put_word(&mut s.online.fab.held_out_gate, t, &GATES),
     },
     SettingInfo {
         name: "trial-iterations",
         takes: "a number from 1 to 10000",
         help: "iterations before a birth is judged",
         of: every,
-        get: |s| s.fab.trial_iterations.to_string(),
-        set: |s, t| put(&mut s.fab.trial_iterations, t, |v| (1..=10_000).contains(v)),
+        get: |s| s.online.fab.trial_iterations.to_string(),
+        set: |s, t| put(&mut s.online.fab.trial_iterations, t, |v| (1..=10_000).contains(v)),
     },
     SettingInfo {
         name: "tries",
         takes: "a number from 1 to 1000",
         help: "directions in which a birth is tried before births end",
         of: every,
-        get: |s| s.fab.tries.to_string(),
-        set: |s, t| put(&mut s.fab.tries, t, |v| (1..=1000).contains(v)),
+        get: |s| s.online.fab.tries.to_string(),
+        set: |s, t| put(&mut s.online.fab.tries, t, |v| (1..=1000).contains(v)),
     },
     SettingInfo {
         name: "moves",
         takes: "on or off",
         help: "whether features are tried to be removed and merged once the criterion has settled",
         of: every,
-        get: |s| word(&s.fab.moves, &SWITCH),
-        set: |s, t| put_word(&mut s.fab.moves, t, &SWITCH),
+        get: |s| word(&s.online.fab.moves, &SWITCH),
+        set: |s, t| put_word(&mut s.online.fab.moves, t, &SWITCH),
+    },
+    SettingInfo {
+        name: "warm-up",
+        takes: "a number of rows from 10 to 100000, or auto",
+        help: "rows that are held for the first fit (auto: 500, or 15 for each column if that is more)",
+        of: streams,
+        get: |s| s.online.warm_up.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.online.warm_up, t, "auto", |v| (10..=100_000).contains(v)),
+    },
+    SettingInfo {
+        name: "mini-batch",
+        takes: "a number of rows from 1 to 100000, or auto",
+        help: "rows that are learnt together after that (auto: 100, or 300 for more than 100 columns)",
+        of: streams,
+        get: |s| s.online.mini_batch.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.online.mini_batch, t, "auto", |v| (1..=100_000).contains(v)),
+    },
+    SettingInfo {
+        name: "drift",
+        takes: "off or auto",
+        help: "auto shortens the memory when the stream changes",
+        of: streams,
+        get: |s| word(&s.online.watches_drift, &DRIFT),
+        set: |s, t| put_word(&mut s.online.watches_drift, t, &DRIFT),
+    },
+    SettingInfo {
+        name: "buffer",
+        takes: "a number of rows from 10 to 1000000",
+        help: "latest rows kept, by which features are judged when the small model is asked for",
+        of: streams,
+        get: |s| s.online.buffer.to_string(),
+        set: |s, t| put(&mut s.online.buffer, t, |v| (10..=1_000_000).contains(v)),
+    },
+    SettingInfo {
+        name: "polish",
+        takes: "on or off",
+        help: "whether they are",
+        of: streams,
+        get: |s| word(&s.online.polishes, &SWITCH),
+        set: |s, t| put_word(&mut s.online.polishes, t, &SWITCH),
     },
 ];
 
