@@ -17,7 +17,7 @@ use crate::engine::{FeatureLearner, StepReport};
 use crate::structure::{EventLog, FeatureReader, FeatureScorer, FeatureSet, LogScore};
 use serde::{Deserialize, Serialize};
 
-/// Rows by which those that come are ranked, where the learner gave no scores along the stream.
+/// Rows of the learner among which others are ranked, at most.
 const RANKED_AMONG: usize = 1000;
 
 /// Everything a new model of binary latent features needs to know.
@@ -162,16 +162,17 @@ impl FeatureModel {
         }
     }
 
-    /// A scorer of rows by the model as it is. Rows are ranked among the log-densities that rows had before they were
-    /// learnt; where the learner gives none, as batch kinds do, among those of rows it still holds.
+    /// A scorer of rows by the model as it is. As for mixtures, rows are ranked among those that the learner still holds:
+    /// those are scored by this model and in the same way, while the scores along the stream came from earlier models, and
+    /// from bounds of the density. Where the learner holds none, they are ranked among the scores along the stream.
     pub fn scorer(&self) -> FeatureScorer {
         let learner = self.body.learner();
         let (set, mut log_score) = (self.features(), learner.log_score());
-        if log_score.recent.is_empty() && !set.offset.is_empty() {
+        let held = learner.recent_rows(RANKED_AMONG);
+        if !held.is_empty() {
             let mut reader = FeatureReader::new(set.clone());
-            let rows = learner.recent_rows(RANKED_AMONG);
-            let density = |row: &[f64]| reader.read(row).log_density;
-            log_score.recent = rows.chunks_exact(self.config.columns.len()).map(density).collect();
+            let rows = held.chunks_exact(self.config.columns.len());
+            log_score.recent = rows.map(|row| reader.read(row).log_density).collect();
             log_score.recent.sort_by(f64::total_cmp);
         }
         FeatureScorer::new(set, &log_score)

@@ -31,7 +31,7 @@ impl FeatureSnapshot {
         !self.set.offset.is_empty()
     }
 
-    /// A scorer by this snapshot.
+    /// A scorer by this snapshot, which ranks rows among the scores along the stream.
     pub fn scorer(&self) -> FeatureScorer {
         FeatureScorer::new(self.set.clone(), &self.log_score)
     }
