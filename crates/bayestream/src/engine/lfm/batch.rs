@@ -64,11 +64,24 @@ impl FabFeatures {
         }
     }
 
+    /// The rows that count: one of weight 0 is none.
+    fn counting(&self) -> (Vec<f64>, Vec<f64>) {
+        let (mut rows, mut weights) = (Vec::with_capacity(self.rows.len()), Vec::with_capacity(self.weights.len()));
+        for (row, weight) in self.rows.chunks_exact(self.n_columns).zip(&self.weights) {
+            if *weight > 0.0 {
+                rows.extend_from_slice(row);
+                weights.push(*weight);
+            }
+        }
+        (rows, weights)
+    }
+
     /// Fits the rows seen so far and shows each iteration that lasts.
     pub fn fit_traced(&self, watch: &mut dyn FnMut(&Iteration<'_>)) -> FeatureSet {
-        let frame = Frame::of_rows(&self.rows, self.n_columns, Scaling::Columns);
-        let mut framed = Vec::with_capacity(self.rows.len());
-        frame.push_rows(&self.rows, &mut framed);
+        let (rows, weights) = self.counting();
+        let frame = Frame::of_rows(&rows, self.n_columns, Scaling::Columns);
+        let mut framed = Vec::with_capacity(rows.len());
+        frame.push_rows(&rows, &mut framed);
         let rng = num::stream(self.seed, u64::from(self.shard), 0);
         let mut index = 0;
         let mut show = |fit: &super::Fit| {
@@ -76,7 +89,7 @@ impl FabFeatures {
             watch(&Iteration { index, bound, parameters, frame: &frame, shard: self.shard });
             index += 1;
         };
-        let (_, fit) = fit_rows(&framed, self.n_columns, Some(&self.weights), &self.settings, rng, &mut show);
+        let (_, fit) = fit_rows(&framed, self.n_columns, Some(&weights), &self.settings, rng, &mut show);
         export(&fit.parameters, &frame, &names(self.shard, fit.k()))
     }
 }

@@ -9,6 +9,8 @@ use super::statistics::{Gathering, Statistics};
 
 /// Features that are tried for removal, the least salient first.
 const REMOVALS_TRIED: usize = 4;
+/// Sweeps in which other features take over from a removed one.
+const TAKE_OVER_SWEEPS: usize = 5;
 /// Pairs of features that are tried for merging, the nearest first.
 const MERGES_TRIED: usize = 3;
 
@@ -173,6 +175,10 @@ impl Fit {
         for &k in order.iter().take(REMOVALS_TRIED) {
             let keep: Vec<bool> = (0..saved.k).map(|l| l != k).collect();
             self.field.retain(&keep);
+            // The others take over before w and b are found anew, or these would follow rows that nothing explains.
+            self.parameters.retain(&keep);
+            self.field.prepare(rows, &self.parameters);
+            (0..TAKE_OVER_SWEEPS).for_each(|_| self.field.sweep(rows, &self.parameters, penalty(rows)));
             self.try_out(rows, pace);
             if self.bound > saved.bound {
                 return true;

@@ -37,9 +37,4 @@ impl HeldOut {
         };
         self.cells.iter().map(score).sum()
     }
-
-    /// True when there is nothing to judge by.
-    pub fn is_empty(&self) -> bool {
-        self.cells.is_empty()
-    }
 }

@@ -58,7 +58,7 @@ impl Default for FabSettings {
             max_features: 500,
             held_out_gate: Gate::Auto,
             trial_iterations: 8,
-            tries: 3,
+            tries: 4,
             moves: true,
         }
     }

@@ -221,6 +221,12 @@ impl Master {
         field.reset(rows.n, &self.parameters.shares);
     }
 
+    /// Begins with given probabilities of features.
+    #[cfg(test)]
+    pub fn set_field(&mut self, mu: &[f64]) {
+        self.work.field.mu.copy_from_slice(mu);
+    }
+
     /// The criterion on these rows alone.
     fn criterion(&mut self, rows: &Rows) -> f64 {
         let Work { field, residuals, bounds, .. } = &mut self.work;

@@ -4,6 +4,8 @@
 //! smaller. Rows wait until a mini-batch is whole, so that it does not matter in which portions they come.
 
 mod drift;
+#[cfg(test)]
+mod laws;
 mod master;
 mod polish;
 mod settings;
