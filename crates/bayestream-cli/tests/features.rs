@@ -209,7 +209,7 @@ fn what_is_wrong_is_said() {
     let folder = Folder::new();
     let (text, _) = table(60);
     folder.write("t.csv", text);
-    folder.run("fit t.csv -m lmf --drop name -o m.bay").complains(2, &["did you mean `lfm`"]);
+    folder.run("fit t.csv -m lmf --drop name -o m.bay").complains(2, &["did you mean `lfm"]);
     folder
         .run("fit t.csv -m lfm --set max-features=0 --drop name -o m.bay")
         .complains(2, &["max-features=0", "from 1"]);
