@@ -7,7 +7,7 @@ use super::settings::FabSettings;
 use crate::data::{Batch, Frame, LARGEST_CELL, Scaling};
 use crate::engine::{FeatureLearner, StepReport};
 use crate::num;
-use crate::structure::{ComponentId, Event, EventLog, FeatureSet, Happening, LogScore};
+use crate::structure::{ComponentId, EventLog, FeatureSet, LogScore};
 use serde::{Deserialize, Serialize};
 
 /// The learner of `lfm/fab`: fits all rows when a pass ends, or a copy when asked before.
@@ -67,7 +67,7 @@ impl FabFeatures {
     /// The rows that count: one of weight 0 is none.
     fn counting(&self) -> (Vec<f64>, Vec<f64>) {
         let (mut rows, mut weights) = (Vec::with_capacity(self.rows.len()), Vec::with_capacity(self.weights.len()));
-        for (row, weight) in self.rows.chunks_exact(self.n_columns).zip(&self.weights) {
+        for (row, weight) in self.rows.chunks_exact(self.n_columns.max(1)).zip(&self.weights) {
             if *weight > 0.0 {
                 rows.extend_from_slice(row);
                 weights.push(*weight);
@@ -108,18 +108,12 @@ impl FeatureLearner for FabFeatures {
             }
             self.fitted = None;
         }
-        StepReport { n_rows: batch.n_rows(), n_events: self.events.n_total(), ..StepReport::default() }
+        StepReport { n_rows: batch.n_rows(), ..StepReport::default() }
     }
 
     fn finish(&mut self) {
         if self.fitted.is_none() {
-            let found = self.fit_traced(&mut |_| ());
-            let row = self.n_seen();
-            let known = self.events.iter().filter(|e| e.what == Happening::Born).count();
-            for feature in found.features.iter().filter(|f| f.id.serial as usize >= known) {
-                self.events.push(Event { row, component: feature.id, what: Happening::Born });
-            }
-            self.fitted = Some(found);
+            self.fitted = Some(self.fit_traced(&mut |_| ()));
         }
     }
 

@@ -52,7 +52,7 @@ impl Directions {
     pub fn guess(&self, which: usize, rows: &Rows) -> Option<Vec<f64>> {
         let (n, d) = (rows.n, rows.d);
         let (first, looks_along_feature) = (which / 2, which.is_multiple_of(2));
-        if first >= d || !(self.spreads[first] > 0.0) {
+        if self.spreads.get(first).is_none_or(|spread| spread.is_nan() || *spread <= 0.0) {
             return None;
         }
         let mut along = vec![0.0; n];
@@ -69,7 +69,7 @@ impl Directions {
 
     /// Directions that stand out of the noise.
     fn n_signals(&self, rows: &Rows) -> usize {
-        let noise = self.spreads[rows.d / 2] * (1.0 + (rows.d as f64 / rows.n as f64).sqrt()).powi(2);
+        let noise = self.spreads[rows.d / 2] * (1.0 + (rows.d as f64 / rows.mass).sqrt()).powi(2);
         self.spreads.iter().filter(|s| **s > noise).count()
     }
 

@@ -9,6 +9,8 @@ use crate::num::{self, Rng};
 /// Rows are few when there are fewer than this many for each column. With more, held-out cells were foretold no worse without
 /// the gate on planted features of 30 columns (8 rows for each: −1.052 against −1.054 for a cell).
 const FEW_ROWS: f64 = 5.0;
+/// Births after the best one that a fold waits for a better one.
+const PATIENCE: usize = 5;
 /// Times that cells are held out anew.
 const FOLDS: usize = 5;
 /// Rounds of births and moves, at most.
@@ -17,7 +19,7 @@ const ROUNDS: usize = 3;
 /// Groups of dependent features that are tried.
 const GROUPS_TRIED: usize = 2;
 /// Unit vectors are near to dependence when some combination of length one is shorter than the root of this.
-const DEPENDENT: f64 = 0.1;
+const DEPENDENT: f64 = 0.2;
 /// A feature is in the group when its part in the combination is this much of the largest.
 const IN_GROUP: f64 = 0.3;
 
@@ -45,6 +47,9 @@ pub fn fit_rows(
             }
             fit.maximise(&rows);
         }
+        // Deviates: the paper shrinks random features, which kills true ones while W is still noise. Births found the planted
+        // number in 89 of 100 fits of 5 or 10 features to 100 to 2000 rows
+        // (`laws::planted_features_are_found_with_and_without_missing_cells`).
         Start::Births => {
             let is_gated = match settings.held_out_gate {
                 Gate::On => true,
@@ -54,7 +59,10 @@ pub fn fit_rows(
             if is_gated {
                 settings.max_features = foretelling(framed, d, weights, &settings, &mut rng);
             }
-            births(&mut fit, &rows, &settings, watch);
+            births(&mut fit, &rows, &settings, &mut |fit| {
+                watch(fit);
+                true
+            });
         }
     }
     fit.converge(&rows, &settings.pace(), watch);
@@ -62,7 +70,10 @@ pub fn fit_rows(
         for _ in 0..ROUNDS {
             let before = fit.bound;
             let pace = settings.pace();
-            while fit.try_removal(&rows, &pace) || fit.try_merge(&rows, &pace) || regrow(&mut fit, &rows, &settings) {
+            while fit.try_removal(&rows, &pace) || fit.try_merge(&rows, &pace) {
+                watch(&fit);
+            }
+            if regrow(&mut fit, &rows, &settings) {
                 watch(&fit);
             }
             if fit.bound <= before {
@@ -85,35 +96,33 @@ fn foretelling(framed: &[f64], d: usize, weights: Option<&[f64]>, settings: &Fab
         let seen = Rows::new(&seen, d, weights);
         let mut fit = Fit::new(&seen);
         let mut path = vec![held_out.log_likelihood(&seen, &fit)];
-        births(&mut fit, &seen, settings, &mut |fit| {
+        births(&mut fit, &seen, settings, &mut |fit: &Fit| {
             // A birth may come with a death, and then replaces what was known of its number of features.
             path.truncate(fit.k());
             let told = held_out.log_likelihood(&seen, fit);
             path.resize(fit.k() + 1, told);
+            let best = (1..path.len()).fold(0, |best, k| if path[k] > path[best] { k } else { best });
+            fit.k() < best + PATIENCE
         });
         paths.push(path);
     }
     let longest = paths.iter().map(Vec::len).max().unwrap_or(1);
     let told = |k: usize| paths.iter().map(|path| path[k.min(path.len() - 1)]).sum::<f64>();
-    let mut best = 0;
-    for k in 1..longest {
-        if told(k) > told(best) {
-            best = k;
-        }
-    }
-    best
+    (1..longest).fold(0, |best, k| if told(k) > told(best) { k } else { best })
 }
 
-/// Adds features as long as the bound rises.
-pub fn births(fit: &mut Fit, rows: &Rows, settings: &FabSettings, watch: &mut dyn FnMut(&Fit)) {
+/// Adds features as long as the bound rises and `goes_on`, which sees each birth, says so.
+pub fn births(fit: &mut Fit, rows: &Rows, settings: &FabSettings, goes_on: &mut dyn FnMut(&Fit) -> bool) {
     let pace = settings.pace();
     'birth: while fit.k() < settings.max_features {
         let before = fit.save();
         for which in 0..settings.tries {
             let is_tried = fit.add_along(which, rows, &pace);
             if is_tried && fit.bound > before.bound {
-                watch(fit);
-                continue 'birth;
+                if goes_on(fit) {
+                    continue 'birth;
+                }
+                return;
             }
             fit.restore(&before);
             if !is_tried {
@@ -132,7 +141,7 @@ fn regrow(fit: &mut Fit, rows: &Rows, settings: &FabSettings) -> bool {
     for keep in groups {
         fit.field.retain(&keep);
         fit.maximise(rows);
-        births(fit, rows, settings, &mut |_| ());
+        births(fit, rows, settings, &mut |_| true);
         if fit.bound > saved.bound {
             return true;
         }

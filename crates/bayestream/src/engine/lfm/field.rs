@@ -1,7 +1,7 @@
 //! The E-step: probabilities of features in rows, by mean field.
 
 use super::parameters::{Parameters, ln_rest, ln_share, log_odds};
-use super::rows::Rows;
+use super::rows::{Holes, Rows};
 use crate::num;
 
 /// Log-odds beyond this are certain.
@@ -44,6 +44,8 @@ pub struct Field {
     gram: Vec<f64>,
     /// x − b − Wμ of the columns with missing cells, 0 where missing.
     residual: Vec<f64>,
+    /// wᵀΛw over the columns with missing cells, as far as they are there, k × n.
+    strength: Vec<f64>,
     /// c of the feature at hand.
     odds: Vec<f64>,
     /// Its μ before the update.
@@ -116,6 +118,20 @@ impl Field {
             num::add_rows(&self.factors, &self.mu, n, residual);
             residual.iter_mut().zip(&holes.observed).for_each(|(r, o)| *r *= o);
         }
+        self.strength.clear();
+        self.strength.resize(if rows.holes.is_empty() { 0 } else { k * n }, 0.0);
+        for (f, strength) in self.strength.chunks_exact_mut(n.max(1)).enumerate() {
+            let mut everywhere = 0.0;
+            for holes in &rows.holes {
+                let w = p.weights[f * d + holes.column];
+                let part = p.precision[holes.column] * w * w;
+                let at_listed = if holes.lists_missing { -part } else { part };
+                everywhere += if holes.lists_missing { part } else { 0.0 };
+                holes.listed.iter().for_each(|i| strength[*i as usize] += at_listed);
+            }
+            // Where nothing is there, rounding must not leave less than nothing.
+            strength.iter_mut().for_each(|s| *s = (*s + everywhere).max(0.0));
+        }
     }
 
     /// c_nk of (11) for all rows, given the other features.
@@ -128,14 +144,15 @@ impl Field {
         self.factors.clear();
         self.factors.extend((0..k).map(|l| if l == f { 0.0 } else { -self.gram[f * k + l] }));
         num::add_rows(&self.factors, &self.mu, n, &mut self.odds);
-        let mu = &self.mu[f * n..][..n];
-        for (h, holes) in rows.holes.iter().enumerate() {
-            let w = p.weights[f * d + holes.column];
-            let pull = p.precision[holes.column] * w;
-            let residual = &self.residual[h * n..][..n];
-            for i in 0..n {
-                self.odds[i] += pull * (residual[i] + holes.observed[i] * (mu[i] - 0.5) * w);
-            }
+        if rows.holes.is_empty() {
+            return;
+        }
+        self.factors.clear();
+        self.factors.extend(rows.holes.iter().map(|h| p.precision[h.column] * p.weights[f * d + h.column]));
+        num::add_rows(&self.factors, &self.residual, n, &mut self.odds);
+        let (mu, strength) = (&self.mu[f * n..][..n], &self.strength[f * n..][..n]);
+        for i in 0..n {
+            self.odds[i] += (mu[i] - 0.5) * strength[i];
         }
     }
 
@@ -260,11 +277,8 @@ impl Field {
             let all: f64 = w.iter().zip(&p.precision).map(|(w, l)| l * w * w).sum();
             let (on, off) = (ln_share(p.shares[f]), ln_rest(p.shares[f]));
             for (i, (m, e)) in self.of(f).iter().zip(&mut *out).enumerate() {
-                let mut strength = all;
-                for holes in &rows.holes {
-                    let w = w[holes.column];
-                    strength -= (1.0 - holes.observed[i]) * p.precision[holes.column] * w * w;
-                }
+                let missing = |h: &Holes| (1.0 - h.observed[i]) * p.precision[h.column] * w[h.column].powi(2);
+                let strength = all - rows.holes.iter().map(missing).sum::<f64>();
                 let (yes, no) = (m.max(f64::MIN_POSITIVE), (1.0 - m).max(f64::MIN_POSITIVE));
                 *e += m * (on - yes.ln()) + (1.0 - m) * (off - no.ln()) - 0.5 * m * (1.0 - m) * strength;
             }

@@ -33,6 +33,9 @@ fn bound_at(rows: &Rows, field: &Field, p: &Parameters) -> f64 {
     bound(&statistics, p, field.clone().entropy(rows))
 }
 
+/// A change of parameters by a small step.
+type Change<'a> = &'a dyn Fn(&mut Parameters, f64);
+
 fn slope(mut at: impl FnMut(f64) -> f64) -> f64 {
     let step = 1e-5;
     (at(step) - at(-step)) / (2.0 * step)
@@ -44,12 +47,12 @@ fn the_bound_is_flat_after_the_m_step_and_after_an_update_of_a_feature() {
         let rows = planted(60, 7, 3, holes, 5);
         let mut fit = random_fit(&rows, 3, 6);
         let scale = fit.bound.abs();
-        let at = |change: &dyn Fn(&mut Parameters, f64), h: f64| {
+        let at = |change: Change<'_>, h: f64| {
             let mut p = fit.parameters.clone();
             change(&mut p, h);
             bound_at(&rows, &fit.field, &p)
         };
-        let changes: [&dyn Fn(&mut Parameters, f64); 3] =
+        let changes: [Change<'_>; 3] =
             [&|p, h| p.weights[9] += h, &|p, h| p.offset[4] += h, &|p, h| p.precision[2] += h];
         for change in changes {
             // Rounding of L over the step: 1e-16 · |L| / 1e-5, and the ridge.

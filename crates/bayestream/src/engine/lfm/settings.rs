@@ -42,7 +42,8 @@ pub struct FabSettings {
     pub held_out_gate: Gate,
     /// Iterations before a birth is judged.
     pub trial_iterations: usize,
-    /// Directions in which a birth is tried before births end.
+    /// Guesses of a new feature that are tried before births end: along a single feature and along the largest variance in
+    /// turn, from the first direction, then from the second, and so on.
     pub tries: usize,
     /// Whether removals and merges are tried once the bound has settled.
     pub moves: bool,
@@ -65,7 +66,7 @@ impl Default for FabSettings {
 }
 
 impl FabSettings {
-    /// The paper's: random features at first, T = 100, no moves but merging by the bound left out, which never happens.
+    /// The paper's: random features at first, T = 100, and no moves. Its merges are left out: none ever raised the bound.
     pub fn paper() -> FabSettings {
         FabSettings {
             start: Start::Random,

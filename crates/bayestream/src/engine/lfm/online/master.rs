@@ -242,8 +242,9 @@ impl Master {
         let Work { field, directions, .. } = &mut self.work;
         directions.find(rows, field, &self.parameters);
         // The largest eigenvalue of the covariance of n rows of noise: Marchenko and Pastur.
-        let noise = directions.mean_spread() * (1.0 + (rows.d as f64 / rows.n as f64).sqrt()).powi(2);
-        if !(directions.spreads[0] > MARGIN * noise) {
+        let noise = directions.mean_spread() * (1.0 + (rows.d as f64 / rows.mass).sqrt()).powi(2);
+        let stands_out = directions.spreads[0] > MARGIN * noise;
+        if !stands_out {
             return false;
         }
         let Some(mu) = directions.guess(0, rows) else { return false };
