@@ -19,13 +19,21 @@ impl FromStr for Entry {
         let (kind, settings) = text.split_once(':').map_or((text, None), |(kind, rest)| (kind, Some(rest)));
         let kind = match kind.trim().parse().map_err(|error: ConfigError| error.to_string())? {
             AnyKind::Rows(kind) => kind,
-            AnyKind::Documents(kind) => return Err(reads_documents(kind).to_string()),
-            AnyKind::Linear(kind) => return Err(reads_labels(kind).to_string()),
-            AnyKind::Features(kind) => return Err(reads_features(kind).to_string()),
+            AnyKind::Documents(kind) => return Err(in_words(reads_documents(kind))),
+            AnyKind::Linear(kind) => return Err(in_words(reads_labels(kind))),
+            AnyKind::Features(kind) => return Err(in_words(reads_features(kind))),
         };
         let settings =
             settings.into_iter().flat_map(|list| list.split(',')).map(parse_setting).collect::<Result<_, _>>();
         Ok(Entry { kind, settings: settings? })
+    }
+}
+
+/// A failure's text alone: whoever reads arguments says himself that it is an error.
+fn in_words(failure: Failure) -> String {
+    match failure {
+        Failure::Usage(text) | Failure::Failed(text) => text,
+        other => other.to_string(),
     }
 }
 

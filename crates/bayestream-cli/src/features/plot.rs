@@ -61,18 +61,19 @@ pub fn run(path: &str, model: &FeatureModel, image: Option<ImageSize>, output: &
 fn base(snapshot: &FeatureSnapshot, image: Option<ImageSize>) -> Chart {
     let offset = &snapshot.set.offset;
     let columns = snapshot.columns.iter().map(String::as_str).zip(offset.iter().copied());
-    drawn("without features", image, offset, columns.take(COLUMNS_DRAWN).collect())
+    drawn("without features", "value", image, offset, columns.take(COLUMNS_DRAWN).collect())
 }
 
 fn panel(snapshot: &FeatureSnapshot, feature: &Feature, image: Option<ImageSize>) -> Chart {
     let title = format!("{}: {:.1} % of the rows", feature.id, 100.0 * feature.share);
-    drawn(&title, image, &feature.weights, snapshot.strongest(feature, COLUMNS_DRAWN)).color(color_of(feature.id))
+    drawn(&title, "adds", image, &feature.weights, snapshot.strongest(feature, COLUMNS_DRAWN))
+        .color(color_of(feature.id))
 }
 
-fn drawn(title: &str, image: Option<ImageSize>, values: &[f64], strongest: Vec<(&str, f64)>) -> Chart {
+fn drawn(title: &str, what: &str, image: Option<ImageSize>, values: &[f64], strongest: Vec<(&str, f64)>) -> Chart {
     match image {
         Some(ImageSize { width, height }) => Chart::new(title).image(width, height, values).size(240.0, 260.0),
-        None => Chart::new(title).x_label("adds").bars("", &strongest).size(400.0, 320.0),
+        None => Chart::new(title).x_label(what).bars("", &strongest).size(400.0, 320.0),
     }
 }
 
@@ -96,7 +97,8 @@ fn page(path: &str, kind: &str, snapshot: &FeatureSnapshot, figure: SvgFigure) -
             counted(snapshot.n_seen, "row"),
             short(snapshot.log_score.prequential_mean)
         ))
-        .chart(figure, "A row without features, and what each feature adds to a row that has it.")
+        .chart(figure, "A row without features, and what each feature adds to a row that has it. In pictures, each goes from black, its \
+             least, to white, its largest.")
         .section("Features", "")
         .table(&headers, &rows)
 }

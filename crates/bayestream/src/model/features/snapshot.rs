@@ -3,6 +3,9 @@
 use crate::structure::{EventLog, Feature, FeatureScorer, FeatureSet, LogScore};
 use serde::{Deserialize, Serialize};
 
+/// A share of what a feature adds to the column it adds most to.
+const NEXT_TO_NOTHING: f64 = 0.02;
+
 /// What a model of binary latent features has learnt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FeatureSnapshot {
@@ -41,11 +44,14 @@ impl FeatureSnapshot {
         self.set.sample(n, seed)
     }
 
-    /// The columns to which a feature adds most, in units of their noise, with its weights in the columns' own.
+    /// The columns to which a feature adds most, in units of their noise, with its weights in the columns' own. Those to
+    /// which it adds next to nothing are left out.
     pub fn strongest<'a>(&'a self, feature: &'a Feature, n: usize) -> Vec<(&'a str, f64)> {
         let strength = |j: &usize| feature.weights[*j].abs() / self.set.noise[*j].sqrt();
         let mut found: Vec<usize> = (0..feature.weights.len()).filter(|j| feature.weights[*j] != 0.0).collect();
         found.sort_by(|a, b| strength(b).total_cmp(&strength(a)).then(a.cmp(b)));
+        let least = found.first().map_or(0.0, |first| NEXT_TO_NOTHING * strength(first));
+        found.retain(|j| strength(j) >= least);
         found.truncate(n);
         found.into_iter().map(|j| (self.columns[j].as_str(), feature.weights[j])).collect()
     }
