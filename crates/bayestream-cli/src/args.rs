@@ -2,8 +2,8 @@
 
 use crate::error::Failure;
 use bayestream::model::{
-    AnyKind, Config, DocumentConfig, DocumentKind, DocumentModel, FeatureChoice, Kind, LinearConfig, LinearKind,
-    LinearModel, Model, Settings,
+    AnyKind, Config, ConfigError, DocumentConfig, DocumentKind, DocumentModel, FeatureChoice, FeatureConfig,
+    FeatureKind, FeatureModel, Kind, LinearConfig, LinearKind, LinearModel, Model, Settings,
 };
 use bayestream_io::{DocumentOptions, Format, OnError, ReadOptions};
 use clap::{Args, ValueEnum};
@@ -37,6 +37,7 @@ impl KindArgs {
             Some(AnyKind::Rows(kind)) => kind,
             Some(AnyKind::Documents(kind)) => return Err(reads_documents(kind)),
             Some(AnyKind::Linear(kind)) => return Err(reads_labels(kind)),
+            Some(AnyKind::Features(kind)) => return Err(reads_features(kind)),
             None => Kind::GmmOfab,
         };
         let mut config = Config { settings, ..Config::new(kind, Vec::new()) };
@@ -79,34 +80,56 @@ impl KindArgs {
         Ok(config)
     }
 
+    /// The configuration of a model of features, without its columns.
+    pub fn feature_config(&self, kind: FeatureKind) -> Result<FeatureConfig, Failure> {
+        let mut config = FeatureConfig::new(kind, Vec::new());
+        for (name, value) in &self.settings {
+            config.settings.set(kind, name, value)?;
+        }
+        config.seed = self.seed.unwrap_or(0);
+        config.shard = self.shard.unwrap_or(0);
+        Ok(config)
+    }
+
     /// Refuses what differs from a model of labelled rows that has begun.
     pub fn check_continues_linear(&self, model: &LinearModel) -> Result<(), Failure> {
         let has = model.config();
-        let mut settings = has.settings.clone();
-        for (name, value) in &self.settings {
-            settings.set(has.kind, name, value)?;
-        }
-        self.check_same(AnyKind::Linear(has.kind), has.kind.name(), settings == has.settings, has.seed, has.shard)
+        let same = self.keeps(&has.settings, |settings, name, value| settings.set(has.kind, name, value))?;
+        self.check_same(AnyKind::Linear(has.kind), has.kind.name(), same, has.seed, has.shard)
     }
 
     /// Refuses what differs from a model of documents that has begun.
     pub fn check_continues_documents(&self, model: &DocumentModel) -> Result<(), Failure> {
         let has = model.config();
-        let mut settings = has.settings.clone();
-        for (name, value) in &self.settings {
-            settings.set(has.kind, name, value)?;
-        }
-        self.check_same(AnyKind::Documents(has.kind), has.kind.name(), settings == has.settings, has.seed, has.shard)
+        let same = self.keeps(&has.settings, |settings, name, value| settings.set(has.kind, name, value))?;
+        self.check_same(AnyKind::Documents(has.kind), has.kind.name(), same, has.seed, has.shard)
+    }
+
+    /// Refuses what differs from a model of features that has begun.
+    pub fn check_continues_features(&self, model: &FeatureModel) -> Result<(), Failure> {
+        let has = model.config();
+        let same = self.keeps(&has.settings, |settings, name, value| settings.set(has.kind, name, value))?;
+        self.check_same(AnyKind::Features(has.kind), has.kind.name(), same, has.seed, has.shard)
     }
 
     /// Refuses what differs from a model that has begun; the same again is fine, so that a command can be repeated.
     pub fn check_continues(&self, model: &Model) -> Result<(), Failure> {
         let has = model.config();
-        let mut settings = has.settings.clone();
+        let same = self.keeps(&has.settings, |settings, name, value| settings.set(has.kind, name, value))?;
+        self.check_same(AnyKind::Rows(has.kind), has.kind.name(), same, has.seed, has.shard)
+    }
+
+    /// True when `--set` leaves these settings as they are.
+    fn keeps<S: Clone + PartialEq>(
+        &self,
+        settings: &S,
+        set: impl Fn(&mut S, &str, &str) -> Result<(), ConfigError>,
+    ) -> Result<bool, Failure> {
+        let mut asked = settings.clone();
         for (name, value) in &self.settings {
-            settings.set(has.kind, name, value)?;
+            set(&mut asked, name, value)?;
         }
-        self.check_same(AnyKind::Rows(has.kind), has.kind.name(), settings == has.settings, has.seed, has.shard)
+        Ok(asked == *settings)
     }
 
     fn check_same(&self, kind: AnyKind, name: &str, settings: bool, seed: u64, shard: u32) -> Result<(), Failure> {
@@ -138,6 +161,14 @@ pub fn reads_documents(kind: DocumentKind) -> Failure {
 pub fn reads_labels(kind: LinearKind) -> Failure {
     Failure::Usage(format!(
         "{kind} learns from labelled rows: `fit`, `score`, `inspect` and `merge` take it, this command does not"
+    ))
+}
+
+/// What a command of mixtures alone says to a kind of features.
+pub fn reads_features(kind: FeatureKind) -> Failure {
+    Failure::Usage(format!(
+        "{kind} learns rows as sums of features: `fit`, `score`, `impute`, `inspect`, `sample` and `plot` take it, this \
+         command does not"
     ))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::Failure;
 use crate::terminal::{self, counted};
-use bayestream::model::{AnyKind, DocumentModel, LinearModel, Model, read_header};
+use bayestream::model::{AnyKind, DocumentModel, FeatureModel, FormatError, LinearModel, Model, read_header};
 use bayestream_io::{read_file, write_atomic};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
@@ -17,6 +17,8 @@ pub enum AnyModel {
     Documents(Box<DocumentModel>),
     /// Of labelled rows or documents.
     Linear(Box<LinearModel>),
+    /// Of rows as sums of features.
+    Features(Box<FeatureModel>),
 }
 
 /// What can be kept in a file.
@@ -25,23 +27,17 @@ pub trait Stored {
     fn bytes(&self) -> Vec<u8>;
 }
 
-impl Stored for Model {
-    fn bytes(&self) -> Vec<u8> {
-        self.save()
-    }
+macro_rules! stored {
+    ($($model:ident),+) => {
+        $(impl Stored for $model {
+            fn bytes(&self) -> Vec<u8> {
+                self.save()
+            }
+        })+
+    };
 }
 
-impl Stored for DocumentModel {
-    fn bytes(&self) -> Vec<u8> {
-        self.save()
-    }
-}
-
-impl Stored for LinearModel {
-    fn bytes(&self) -> Vec<u8> {
-        self.save()
-    }
-}
+stored!(Model, DocumentModel, LinearModel, FeatureModel);
 
 /// The model of rows in a file, or on standard input for `-`.
 pub fn load(path: &str) -> Result<Model, Failure> {
@@ -55,6 +51,7 @@ pub fn load_any(path: &str) -> Result<AnyModel, Failure> {
     match read_header(&bytes).map_err(wrong)?.kind.parse::<AnyKind>() {
         Ok(AnyKind::Documents(_)) => Ok(AnyModel::Documents(Box::new(DocumentModel::load(&bytes).map_err(wrong)?))),
         Ok(AnyKind::Linear(_)) => Ok(AnyModel::Linear(Box::new(LinearModel::load(&bytes).map_err(wrong)?))),
+        Ok(AnyKind::Features(_)) => Ok(AnyModel::Features(Box::new(FeatureModel::load(&bytes).map_err(wrong)?))),
         _ => Ok(AnyModel::Rows(Box::new(Model::load(&bytes).map_err(wrong)?))),
     }
 }
@@ -76,9 +73,10 @@ fn read(path: &str) -> Result<Vec<u8>, Failure> {
     })
 }
 
-/// The same, of a model that has learnt enough to be used.
-pub fn load_learnt(path: &str) -> Result<Model, Failure> {
-    learnt(path, load(path)?)
+/// What a command that fills or draws rows says to a model that has none.
+pub fn has_no_rows(path: &str, kind: &str, reads: &'static str) -> Failure {
+    let error = FormatError::OtherInput { kind: kind.to_string(), reads };
+    Failure::Failed(format!("{}: {error}", named(path)))
 }
 
 /// A model that has learnt enough to be used, or why not.
@@ -88,6 +86,15 @@ pub fn learnt(path: &str, model: Model) -> Result<Model, Failure> {
     }
     let n_seen = counted(model.n_seen(), "row");
     Err(Failure::Failed(format!("{path}: the model has no components yet ({n_seen} seen): learn from more rows first")))
+}
+
+/// The same of a model of features, after a batch kind has fitted what it has.
+pub fn learnt_features(path: &str, mut model: FeatureModel) -> Result<FeatureModel, Failure> {
+    model.finish();
+    match model.n_seen() > 0 {
+        true => Ok(model),
+        false => Err(Failure::Failed(format!("{path}: the model has seen no rows yet: learn from some first"))),
+    }
 }
 
 /// Writes a model whole, or not at all.

@@ -1,6 +1,6 @@
 //! How a long run is going, on a terminal.
 
-use crate::terminal::{self, short, thousands};
+use crate::terminal::{self, counted, short, thousands};
 use bayestream::engine::StepReport;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -12,6 +12,7 @@ pub struct Progress {
     bar: Option<ProgressBar>,
     n_rows: u64,
     log_score: f64,
+    part: &'static str,
 }
 
 impl Progress {
@@ -24,7 +25,12 @@ impl Progress {
             }
             None => ProgressBar::new_spinner().with_style(style("{spinner} {msg}  {elapsed}")),
         });
-        Progress { bar, n_rows: 0, log_score: f64::NAN }
+        Progress { bar, n_rows: 0, log_score: f64::NAN, part: "component" }
+    }
+
+    /// The same for a model with parts of another name.
+    pub fn counting(self, part: &'static str) -> Progress {
+        Progress { part, ..self }
     }
 
     /// Shows what an update did; `position` is in bytes or rows, as the bar is.
@@ -34,9 +40,9 @@ impl Progress {
             let kept = if self.log_score.is_nan() { 0.0 } else { LOG_SCORE_MEMORY };
             self.log_score = if kept == 0.0 { mean } else { kept * self.log_score + (1.0 - kept) * mean };
         }
-        let log_score = self.log_score;
+        let (log_score, part) = (self.log_score, self.part);
         self.show(position, report.n_rows, || {
-            format!("{} components  log-score {}", report.k_implemented, short(log_score))
+            format!("{}  log-score {}", counted(report.k_implemented as u64, part), short(log_score))
         });
     }
 

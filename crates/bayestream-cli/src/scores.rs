@@ -2,9 +2,10 @@
 
 use crate::args::{AlarmArgs, TableArgs};
 use crate::error::Failure;
+use crate::named_numbers::NamedNumbers;
 use crate::terminal::{self, counted, short};
 use bayestream::outlier::Verdict;
-use bayestream::structure::{Reason, Scorer};
+use bayestream::structure::{ComponentId, Reason};
 use bayestream_io::{Cell, CellKind, Format, OutColumn, RowBatch, TableWriter};
 use std::collections::VecDeque;
 
@@ -15,6 +16,9 @@ const MOST_REASONS: usize = 3;
 /// Where nothing is blamed, a further column is named when it is at least this share as surprising as the first.
 const REASON_SHARE: f64 = 0.5;
 
+/// Features less likely than this are not listed.
+const LEAST_ACTIVATION: f64 = 1e-3;
+
 /// Rows with reasons that are remembered, to say what a change of the stream is about.
 const REASONS_REMEMBERED: usize = 64;
 /// Rows as surprising as this are remembered too, whatever their rank: after a change, many rows share the last place.
@@ -22,10 +26,39 @@ const FAR: f64 = 12.0;
 /// Fewest of them that say so.
 const LEAST_TELLING: usize = 3;
 
+/// What there is to say of one row.
+pub struct RowVerdict {
+    pub log_density: f64,
+    pub surprise: f64,
+    pub p_value: f64,
+    pub belongs: Belongs,
+}
+
+/// What a row belongs to.
+pub enum Belongs {
+    /// The component most responsible, and its responsibility.
+    Component(Option<ComponentId>, f64),
+    /// The probability that it has each feature.
+    Features(Vec<f64>),
+}
+
+impl From<&Verdict> for RowVerdict {
+    fn from(verdict: &Verdict) -> RowVerdict {
+        RowVerdict {
+            log_density: verdict.log_density,
+            surprise: verdict.surprise,
+            p_value: verdict.p_value,
+            belongs: Belongs::Component(verdict.component, verdict.responsibility),
+        }
+    }
+}
+
 /// A table of verdicts being written.
 pub struct ScoreTable {
     writer: TableWriter,
     columns: Vec<String>,
+    /// Names of the model's features, when it has features in place of components.
+    features: Option<Vec<String>>,
     has_ids: bool,
     /// Reasons with all their numbers, where the format has objects.
     has_records: bool,
@@ -42,6 +75,7 @@ impl ScoreTable {
         to: &TableArgs,
         alarms: &AlarmArgs,
         columns: &[String],
+        features: Option<Vec<String>>,
         has_ids: bool,
     ) -> Result<ScoreTable, Failure> {
         let mut fields = vec![OutColumn::new("row", CellKind::Int)];
@@ -53,11 +87,17 @@ impl ScoreTable {
             OutColumn::new("surprise", CellKind::Float),
             OutColumn::new("p_value", CellKind::Float),
             OutColumn::new("alarm", CellKind::Bool),
-            OutColumn::new("component", CellKind::Text),
-            OutColumn::new("responsibility", CellKind::Float),
-            OutColumn::new("reason", CellKind::TextList),
         ]);
         let has_records = TableWriter::format_of(&to.output, to.to)? == Format::Ndjson;
+        match &features {
+            None => fields.extend([
+                OutColumn::new("component", CellKind::Text),
+                OutColumn::new("responsibility", CellKind::Float),
+            ]),
+            Some(_) if has_records => fields.push(OutColumn::new("features", CellKind::Records)),
+            Some(_) => fields.push(OutColumn::new("features", CellKind::TextList)),
+        }
+        fields.push(OutColumn::new("reason", CellKind::TextList));
         if has_records {
             fields.push(OutColumn::new("reasons", CellKind::Records));
         }
@@ -66,6 +106,7 @@ impl ScoreTable {
         Ok(ScoreTable {
             writer,
             columns: columns.to_vec(),
+            features,
             has_ids,
             has_records,
             alarm_rate,
@@ -75,13 +116,18 @@ impl ScoreTable {
         })
     }
 
-    /// Adds the rows of a batch. The scorer knows as much as the judge of the rows did.
-    pub fn add(&mut self, batch: &RowBatch, verdicts: &[Verdict], scorer: &Scorer) -> Result<(), Failure> {
+    /// Adds the rows of a batch. Whoever gives the reasons knows as much as the judge of the rows did.
+    pub fn add(
+        &mut self,
+        batch: &RowBatch,
+        verdicts: impl Iterator<Item = RowVerdict>,
+        mut reasons_of: impl FnMut(&[f64]) -> Vec<Reason>,
+    ) -> Result<(), Failure> {
         let n_columns = self.columns.len();
-        for (row_ix, verdict) in verdicts.iter().enumerate() {
+        for (row_ix, verdict) in verdicts.enumerate() {
             let is_unusual = verdict.p_value <= UNUSUAL.max(self.alarm_rate);
             let mut reasons = match is_unusual || verdict.surprise > FAR {
-                true => leading(&scorer.reasons(&batch.rows[row_ix * n_columns..][..n_columns])),
+                true => leading(&reasons_of(&batch.rows[row_ix * n_columns..][..n_columns])),
                 false => Vec::new(),
             };
             self.remember(&reasons);
@@ -91,7 +137,12 @@ impl ScoreTable {
             let reason: Vec<String> = reasons.iter().map(|reason| told(reason, &self.columns)).collect();
             let records: Vec<_> = reasons.iter().map(|reason| record(reason, &self.columns)).collect();
             let alarm = verdict.p_value <= self.alarm_rate;
-            let component = verdict.component.map(|id| id.to_string());
+            let names = self.features.as_deref().unwrap_or_default();
+            let (component, listed) = match &verdict.belongs {
+                Belongs::Component(id, _) => (id.map(|id| id.to_string()), Vec::new()),
+                Belongs::Features(activations) => (None, there(names, activations)),
+            };
+            let features = NamedNumbers::of("id", "activation", listed.into_iter());
             let mut cells = vec![Cell::Int(i64::try_from(batch.row_number(row_ix)).unwrap_or(i64::MAX))];
             if self.has_ids {
                 cells.push(batch.ids.get(row_ix).map_or(Cell::Null, |id| Cell::Text(id)));
@@ -101,10 +152,14 @@ impl ScoreTable {
                 Cell::Float(verdict.surprise),
                 Cell::Float(verdict.p_value),
                 Cell::Bool(alarm),
-                component.as_deref().map_or(Cell::Null, Cell::Text),
-                Cell::Float(verdict.responsibility),
-                Cell::TextList(&reason),
             ]);
+            match verdict.belongs {
+                Belongs::Component(_, responsibility) => {
+                    cells.extend([component.as_deref().map_or(Cell::Null, Cell::Text), Cell::Float(responsibility)])
+                }
+                Belongs::Features(_) => cells.push(features.cell(self.has_records)),
+            }
+            cells.push(Cell::TextList(&reason));
             if self.has_records {
                 cells.push(Cell::Records(&records));
             }
@@ -148,6 +203,18 @@ impl ScoreTable {
         terminal::note(told);
         Ok(())
     }
+}
+
+/// The features that a row may have, the surest first.
+fn there<'a>(names: &'a [String], activations: &[f64]) -> Vec<(&'a str, f64)> {
+    let mut listed: Vec<(&str, f64)> = names
+        .iter()
+        .map(String::as_str)
+        .zip(activations.iter().copied())
+        .filter(|(_, q)| *q >= LEAST_ACTIVATION)
+        .collect();
+    listed.sort_by(|a, b| b.1.total_cmp(&a.1));
+    listed
 }
 
 /// The few cells that make a row unusual: the blamed ones, or those that stand out.

@@ -3,15 +3,16 @@
 use crate::error::Failure;
 use crate::feed::{Portion, remove_row};
 use crate::model_file::Checkpoint;
+use crate::row_model::RowModel;
 use bayestream::data::{Batch, DataError, DataFault};
 use bayestream::engine::StepReport;
 use bayestream::model::Model;
 use bayestream::outlier::Verdict;
 
 /// A model, what it has learnt in this run, and where its state is kept.
-pub struct Training {
+pub struct Training<M = Model> {
     /// The model.
-    pub model: Model,
+    pub model: M,
     /// Where its state is kept along the way.
     pub checkpoint: Option<Checkpoint>,
     /// Rows learnt in this run.
@@ -21,9 +22,16 @@ pub struct Training {
     skip_refused: bool,
 }
 
-impl Training {
+impl Training<Model> {
+    /// Judges some rows, then learns from them as [`Training::learn`] does; one verdict for each row that is left.
+    pub fn watch(&mut self, portion: &mut Portion, verdicts: &mut Vec<Verdict>) -> Result<StepReport, Failure> {
+        self.take_in(portion, |model, batch| model.watch_into(batch, verdicts))
+    }
+}
+
+impl<M: RowModel> Training<M> {
     /// A training that has not begun.
-    pub fn new(model: Model, checkpoint: Option<Checkpoint>, skip_refused: bool) -> Training {
+    pub fn new(model: M, checkpoint: Option<Checkpoint>, skip_refused: bool) -> Training<M> {
         Training { model, checkpoint, n_learnt: 0, n_refused: 0, skip_refused }
     }
 
@@ -32,15 +40,10 @@ impl Training {
         self.take_in(portion, |model, batch| model.update(batch))
     }
 
-    /// Judges some rows, then learns from them as [`Training::learn`] does; one verdict for each row that is left.
-    pub fn watch(&mut self, portion: &mut Portion, verdicts: &mut Vec<Verdict>) -> Result<StepReport, Failure> {
-        self.take_in(portion, |model, batch| model.watch_into(batch, verdicts))
-    }
-
     fn take_in(
         &mut self,
         portion: &mut Portion,
-        mut step: impl FnMut(&mut Model, &Batch<'_>) -> Result<StepReport, DataError>,
+        mut step: impl FnMut(&mut M, &Batch<'_>) -> Result<StepReport, DataError>,
     ) -> Result<StepReport, Failure> {
         let n_columns = self.model.columns().len();
         loop {

@@ -105,3 +105,29 @@ mod linear {
         bayespa_gibbs_words: BayesPaGibbs Words;
     }
 }
+
+mod features {
+    use bayestream::conformance::{FeatureSubject, feature_failures, feature_subjects};
+    use bayestream::model::FeatureKind;
+
+    macro_rules! feature_battery {
+        ($($name:ident: $kind:ident;)+) => {
+            $(#[test]
+            fn $name() {
+                super::passes(feature_failures(&FeatureSubject::new(FeatureKind::$kind)));
+            })+
+
+            #[test]
+            fn every_subject_has_its_test() {
+                let tested = [$(FeatureKind::$kind),+];
+                let listed: Vec<_> = feature_subjects().iter().map(|s| s.kind()).collect();
+                assert_eq!(listed, tested);
+            }
+        };
+    }
+
+    feature_battery! {
+        lfm_fab: Fab;
+        lfm_online_fab: OnlineFab;
+    }
+}

@@ -7,10 +7,11 @@ use crate::feed::{Feed, Next, Opening, Plan};
 use crate::linear;
 use crate::model_file::{self, AnyModel, Checkpoint};
 use crate::progress::Progress;
+use crate::row_model::RowModel;
 use crate::stop::{self, StopSignal};
 use crate::terminal::{self, counted, short};
 use crate::training::Training;
-use bayestream::model::{AnyKind, Config, Model};
+use bayestream::model::{AnyKind, FeatureModel, Model};
 use clap::Args;
 use serde::Serialize;
 use std::time::Instant;
@@ -53,9 +54,9 @@ pub struct FitArgs {
 }
 
 /// Where the model to be trained comes from.
-enum Origin {
-    New(Box<Config>),
-    Resumed(Box<Model>),
+enum Origin<M: RowModel> {
+    New(Box<M::Config>),
+    Resumed(Box<M>),
 }
 
 /// What `--json` prints.
@@ -79,19 +80,31 @@ struct MeanLogScore {
 
 /// Learns a model.
 pub fn run(args: FitArgs) -> Result<(), Failure> {
-    let begun = Instant::now();
     let resumed = args.resume.as_deref().map(model_file::load_any).transpose()?;
-    let origin = match (resumed, args.kind.kind) {
-        (Some(AnyModel::Documents(model)), _) => return documents::fit::resume(&args, *model),
-        (Some(AnyModel::Linear(model)), _) => return linear::fit::resume(&args, *model),
+    match (resumed, args.kind.kind) {
+        (Some(AnyModel::Documents(model)), _) => documents::fit::resume(&args, *model),
+        (Some(AnyModel::Linear(model)), _) => linear::fit::resume(&args, *model),
+        (Some(AnyModel::Features(model)), _) => {
+            args.kind.check_continues_features(&model)?;
+            fit_rows(&args, Origin::Resumed(model))
+        }
         (Some(AnyModel::Rows(model)), _) => {
             args.kind.check_continues(&model)?;
-            Origin::Resumed(model)
+            fit_rows(&args, Origin::Resumed(model))
         }
-        (None, Some(AnyKind::Documents(kind))) => return documents::fit::begin(&args, kind),
-        (None, Some(AnyKind::Linear(kind))) => return linear::fit::begin(&args, kind),
-        (None, _) => Origin::New(Box::new(args.kind.config()?)),
-    };
+        (None, Some(AnyKind::Documents(kind))) => documents::fit::begin(&args, kind),
+        (None, Some(AnyKind::Linear(kind))) => linear::fit::begin(&args, kind),
+        (None, Some(AnyKind::Features(kind))) => {
+            let config = args.kind.feature_config(kind)?;
+            fit_rows::<FeatureModel>(&args, Origin::New(Box::new(config)))
+        }
+        (None, _) => fit_rows::<Model>(&args, Origin::New(Box::new(args.kind.config()?))),
+    }
+}
+
+/// Learns a model of rows without labels.
+fn fit_rows<M: RowModel>(args: &FitArgs, origin: Origin<M>) -> Result<(), Failure> {
+    let begun = Instant::now();
     model_file::check_writable(&args.output)?;
     let checkpoint = match &args.checkpoint.checkpoint {
         Some(path) => Some(Checkpoint::new(path, args.checkpoint.every)?),
@@ -107,20 +120,20 @@ pub fn run(args: FitArgs) -> Result<(), Failure> {
     let model = match (feed.opening()?, origin) {
         (Opening::Stop(signal), _) => return Err(stopped_before("row", signal)),
         (Opening::Columns(_), Origin::Resumed(model)) => *model,
-        (Opening::Columns(columns), Origin::New(config)) => Model::new(Config { columns, ..*config })?,
+        (Opening::Columns(columns), Origin::New(config)) => M::begin(*config, columns)?,
     };
     let mut training = Training::new(model, checkpoint, args.read.skips());
-    let mut progress = Progress::over(feed.total_bytes());
+    let mut progress = Progress::over(feed.total_bytes()).counting(M::PART);
     let outcome = feed_all(&mut feed, &mut training, &mut progress);
     progress.clear();
     match outcome {
-        Ok(End::Complete { n_skipped }) => finish(&args, training, n_skipped, begun),
+        Ok(End::Complete { n_skipped }) => finish(args, training, n_skipped, begun),
         Ok(End::Stopped { signal }) => {
             let Training { model, checkpoint, n_learnt, .. } = &mut training;
             let learnt = Interrupted { n_learnt: *n_learnt, n_seen: model.n_seen(), model: &*model, unit: "row" };
-            Err(stopped(&args, &learnt, checkpoint.as_mut(), signal))
+            Err(stopped(args, &learnt, checkpoint.as_mut(), signal))
         }
-        Err(failure) => Err(failure.and(what_is_left(&args, &training))),
+        Err(failure) => Err(failure.and(what_is_left(args, &training))),
     }
 }
 
@@ -129,7 +142,7 @@ enum End {
     Stopped { signal: i32 },
 }
 
-fn feed_all(feed: &mut Feed, training: &mut Training, progress: &mut Progress) -> Result<End, Failure> {
+fn feed_all<M: RowModel>(feed: &mut Feed, training: &mut Training<M>, progress: &mut Progress) -> Result<End, Failure> {
     loop {
         match feed.next()? {
             Next::Rows(mut portion) => {
@@ -143,37 +156,42 @@ fn feed_all(feed: &mut Feed, training: &mut Training, progress: &mut Progress) -
     }
 }
 
-fn finish(args: &FitArgs, mut training: Training, n_skipped: u64, begun: Instant) -> Result<(), Failure> {
+fn finish<M: RowModel>(
+    args: &FitArgs,
+    mut training: Training<M>,
+    n_skipped: u64,
+    begun: Instant,
+) -> Result<(), Failure> {
     training.model.finish();
     model_file::save_or_rescue(&args.output, &training.model)?;
     if let Some(checkpoint) = &mut training.checkpoint {
         checkpoint.save(&training.model)?;
     }
-    let snapshot = training.model.snapshot();
+    let found = training.model.found();
     let seconds = begun.elapsed().as_secs_f64();
     terminal::warn_skipped(n_skipped);
     terminal::note(format!(
         "{}: {} learnt {} in {} s: {} ({} held), log-score {} nats a row",
         args.output,
-        training.model.config().kind,
+        training.model.kind_name(),
         counted(training.n_learnt, "row"),
         short(seconds),
-        counted(snapshot.k_realized() as u64, "component"),
-        snapshot.k_implemented,
-        short(snapshot.log_score.prequential_mean)
+        counted(found.k_realized as u64, M::PART),
+        found.k_implemented,
+        short(found.log_score)
     ));
     if !args.json {
         return Ok(());
     }
     terminal::print_json(&Summary {
         model: &args.output,
-        kind: training.model.config().kind.name(),
-        n_seen: snapshot.n_seen,
+        kind: training.model.kind_name(),
+        n_seen: training.model.n_seen(),
         n_learnt: training.n_learnt,
         n_skipped,
-        k_realized: snapshot.k_realized(),
-        k_implemented: snapshot.k_implemented,
-        log_score: MeanLogScore { prequential_mean: snapshot.log_score.prequential_mean },
+        k_realized: found.k_realized,
+        k_implemented: found.k_implemented,
+        log_score: MeanLogScore { prequential_mean: found.log_score },
         seconds,
     })
 }
@@ -221,7 +239,7 @@ pub fn stopped<M: model_file::Stored>(
     Failure::Stopped { signal, message }
 }
 
-fn what_is_left(args: &FitArgs, training: &Training) -> String {
+fn what_is_left<M>(args: &FitArgs, training: &Training<M>) -> String {
     let learnt = format!("{} had been learnt; {} was not written", counted(training.n_learnt, "row"), args.output);
     Checkpoint::left_after(training.checkpoint.as_ref(), learnt)
 }

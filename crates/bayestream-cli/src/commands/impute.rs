@@ -4,8 +4,9 @@ use crate::args::{OnErrorArg, TableArgs};
 use crate::error::Failure;
 use crate::feed::{Feed, Next, Plan};
 use crate::imputing::Imputer;
-use crate::model_file;
+use crate::model_file::{self, AnyModel};
 use crate::terminal::{self, counted};
+use bayestream::structure::FeatureScorer;
 use bayestream_io::{Cell, CellKind, Format, OnError, OutColumn, ReadOptions, TableWriter};
 use clap::Args;
 
@@ -39,24 +40,58 @@ pub struct ImputeArgs {
 
 /// Fills every row of the input, in its order.
 pub fn run(args: ImputeArgs) -> Result<(), Failure> {
-    let snapshot = model_file::load_learnt(&args.model)?.snapshot();
+    let (columns, filler) = match model_file::load_any(&args.model)? {
+        AnyModel::Features(model) => {
+            let model = model_file::learnt_features(&args.model, *model)?;
+            (model.columns().to_vec(), Filler::Features(Box::new(model.scorer())))
+        }
+        AnyModel::Rows(model) => {
+            let snapshot = model_file::learnt(&args.model, *model)?.snapshot();
+            (snapshot.columns.clone(), Filler::Mixture(Box::new(Imputer::new(&snapshot))))
+        }
+        AnyModel::Documents(model) => {
+            return Err(model_file::has_no_rows(&args.model, model.config().kind.name(), "documents"));
+        }
+        AnyModel::Linear(model) => {
+            return Err(model_file::has_no_rows(&args.model, model.config().kind.name(), "labelled rows"));
+        }
+    };
+    fill(&args, &columns, filler)
+}
+
+/// Who fills.
+enum Filler {
+    Mixture(Box<Imputer>),
+    Features(Box<FeatureScorer>),
+}
+
+impl Filler {
+    /// Fills the missing cells of rows; `sd` gets the standard deviation of each, NaN elsewhere.
+    fn fill(&mut self, rows: &mut [f64], sd: &mut Vec<f64>) {
+        match self {
+            Filler::Mixture(imputer) => imputer.fill(rows, sd),
+            Filler::Features(scorer) => scorer.fill(rows, sd),
+        }
+    }
+}
+
+fn fill(args: &ImputeArgs, columns: &[String], mut filler: Filler) -> Result<(), Failure> {
     let options = ReadOptions {
         format: args.format,
-        columns: Some(snapshot.columns.clone()),
+        columns: Some(columns.to_vec()),
         id_column: args.id_column.clone(),
         on_error: if args.on_error == OnErrorArg::Skip { OnError::Skip } else { OnError::Fail },
         batch_rows: BATCH_ROWS,
         ..ReadOptions::default()
     };
-    let columns = Some(snapshot.columns.clone());
-    let mut feed = Feed::start(Plan { inputs: vec![args.input.clone()], options, columns, skip: 0 }, None);
+    let plan = Plan { inputs: vec![args.input.clone()], options, columns: Some(columns.to_vec()), skip: 0 };
+    let mut feed = Feed::start(plan, None);
     feed.opening()?;
-    let mut table = TableWriter::create(&args.table.output, args.table.to, fields(&args, &snapshot.columns))?;
-    let mut imputer = Imputer::new(&snapshot);
-    let (d, mut sd) = (snapshot.columns.len(), Vec::new());
+    let mut table = TableWriter::create(&args.table.output, args.table.to, fields(args, columns))?;
+    let (d, mut sd) = (columns.len(), Vec::new());
     let mut n_filled = 0;
     while let Next::Rows(mut portion) = feed.next()? {
-        imputer.fill(&mut portion.batch.rows, &mut sd);
+        filler.fill(&mut portion.batch.rows, &mut sd);
         n_filled += sd.iter().filter(|sd| !sd.is_nan()).count() as u64;
         for row_ix in 0..portion.batch.n_rows {
             let of_row = row_ix * d..(row_ix + 1) * d;

@@ -3,12 +3,13 @@
 use crate::changes;
 use crate::documents;
 use crate::error::Failure;
+use crate::features;
 use crate::linear;
 use crate::model_file::{self, AnyModel};
 use crate::terminal::{self, aligned, short, thousands};
 use bayestream::model::{FORMAT_VERSION, Model};
 use bayestream::outlier::DriftAlarm;
-use bayestream::structure::{Component, Event, Snapshot};
+use bayestream::structure::{Component, Event, EventLog, LogScore, Snapshot};
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
@@ -71,10 +72,17 @@ struct ComponentEntry<'a> {
     latent_dim: Option<usize>,
 }
 
+/// Log-scores of rows before they were learnt, in JSON.
 #[derive(Serialize)]
-struct LogScoreEntry {
+pub struct LogScoreEntry {
     prequential_mean: f64,
     n_scored: u64,
+}
+
+impl From<&LogScore> for LogScoreEntry {
+    fn from(score: &LogScore) -> LogScoreEntry {
+        LogScoreEntry { prequential_mean: score.prequential_mean, n_scored: score.n_scored }
+    }
 }
 
 /// An event in JSON.
@@ -101,6 +109,7 @@ pub fn run(args: InspectArgs) -> Result<(), Failure> {
     let model = match model_file::load_any(&args.model)? {
         AnyModel::Documents(model) => return documents::inspect::run(&args.model, &model, args.json),
         AnyModel::Linear(model) => return linear::inspect::run(&args.model, &model, args.json),
+        AnyModel::Features(model) => return features::inspect::run(&args.model, &model, args.json),
         AnyModel::Rows(model) => model,
     };
     let snapshot = args.delta.map_or_else(|| model.snapshot(), |delta| model.snapshot_at(delta));
@@ -122,10 +131,7 @@ fn document<'a>(model: &'a Model, snapshot: &'a Snapshot) -> Document<'a> {
         k_implemented: snapshot.k_implemented,
         components: snapshot.components.iter().map(component_entry).collect(),
         settings: settings.into_iter().map(|(name, value)| (name, setting_value(&value))).collect(),
-        log_score: LogScoreEntry {
-            prequential_mean: snapshot.log_score.prequential_mean,
-            n_scored: snapshot.log_score.n_scored,
-        },
+        log_score: LogScoreEntry::from(&snapshot.log_score),
         events: snapshot.events.iter().map(event_entry).collect(),
         drift_alarms: model.drift_alarms().iter().map(|alarm| alarm_entry(alarm, model.columns())).collect(),
     }
@@ -180,16 +186,26 @@ fn for_people(path: &str, model: &Model, snapshot: &Snapshot) -> String {
     let _ = writeln!(out, "  columns     {}: {}", snapshot.columns.len(), listed(&snapshot.columns, 12));
     let held = thousands(snapshot.k_implemented as u64);
     let _ = writeln!(out, "  components  {} ({held} held while learning)", snapshot.k_realized());
-    let mean = short(score.prequential_mean);
-    let _ =
-        writeln!(out, "  log-score   {mean} nats a row, over {} rows scored before learnt", thousands(score.n_scored));
-    out.push('\n');
+    let _ = writeln!(out, "  log-score   {}\n", told_log_score(score));
     out += &component_table(snapshot);
     out += &alarm_lines(model);
-    let n_events = snapshot.events.n_total();
-    if n_events > 0 {
-        let _ = writeln!(out, "\nlast of {} events", thousands(n_events));
-        let kept = snapshot.events.iter();
+    out += &event_lines(&snapshot.events);
+    out += &setting_lines(model.config().settings.list(model.config().kind));
+    out
+}
+
+/// How likely rows were before they were learnt, for people.
+pub fn told_log_score(score: &LogScore) -> String {
+    let mean = short(score.prequential_mean);
+    format!("{mean} nats a row, over {} rows scored before learnt", thousands(score.n_scored))
+}
+
+/// The last events, for people.
+pub fn event_lines(events: &EventLog) -> String {
+    let mut out = String::new();
+    if events.n_total() > 0 {
+        let _ = writeln!(out, "\nlast of {} events", thousands(events.n_total()));
+        let kept = events.iter();
         let n_hidden = kept.len().saturating_sub(EVENTS_SHOWN);
         for event in kept.skip(n_hidden) {
             let other = event.what.other().map(|id| format!(" {id}")).unwrap_or_default();
@@ -202,8 +218,13 @@ fn for_people(path: &str, model: &Model, snapshot: &Snapshot) -> String {
             );
         }
     }
-    let _ = writeln!(out, "\nsettings");
-    for (name, value) in model.config().settings.list(model.config().kind) {
+    out
+}
+
+/// The settings, for people.
+pub fn setting_lines(settings: Vec<(&'static str, String)>) -> String {
+    let mut out = "\nsettings\n".to_string();
+    for (name, value) in settings {
         let _ = writeln!(out, "  {name}={value}");
     }
     out
@@ -270,7 +291,8 @@ fn shortened(text: &str, longest: usize) -> String {
     }
 }
 
-fn listed(names: &[String], most: usize) -> String {
+/// The first names of a list.
+pub fn listed(names: &[String], most: usize) -> String {
     let shown = names[..names.len().min(most)].join(", ");
     match names.len() > most {
         true => format!("{shown}, …"),

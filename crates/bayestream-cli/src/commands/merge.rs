@@ -3,7 +3,7 @@
 use crate::error::Failure;
 use crate::model_file::{self, AnyModel, Stored};
 use crate::terminal::{self, counted};
-use bayestream::model::{DocumentModel, LinearModel, Model};
+use bayestream::model::{DocumentModel, FeatureModel, LinearModel, Model};
 use clap::Args;
 
 /// Arguments of `merge`.
@@ -20,31 +20,37 @@ pub struct MergeArgs {
 /// Merges models.
 pub fn run(args: MergeArgs) -> Result<(), Failure> {
     model_file::check_writable(&args.output)?;
-    let (mut models, mut of_documents, mut linear) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut models, mut of_documents, mut linear, mut features) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for path in &args.models {
         match model_file::load_any(path)? {
             AnyModel::Rows(model) => models.push(*model),
             AnyModel::Documents(model) => of_documents.push(*model),
             AnyModel::Linear(model) => linear.push(*model),
+            AnyModel::Features(model) => features.push(*model),
         }
     }
-    match (models.is_empty(), of_documents.is_empty(), linear.is_empty()) {
-        (false, true, true) => {
+    match (models.is_empty(), of_documents.is_empty(), linear.is_empty(), features.is_empty()) {
+        (false, true, true, true) => {
             let merged = Model::merge(&models)?;
             let has = counted(merged.snapshot().k_realized() as u64, "component");
             finish(&args, &merged, counted(merged.n_seen(), "row"), has)
         }
-        (true, false, true) => {
+        (true, false, true, true) => {
             let merged = DocumentModel::merge(&of_documents)?;
             let has = counted(merged.snapshot().k_realized() as u64, "topic");
             finish(&args, &merged, counted(merged.n_seen(), "document"), has)
         }
-        (true, true, false) => {
+        (true, true, false, true) => {
             let merged = LinearModel::merge(&linear)?;
             finish(&args, &merged, counted(merged.n_seen(), "row"), counted(merged.labels().len() as u64, "label"))
         }
+        (true, true, true, false) => {
+            let merged = FeatureModel::merge(&features)?;
+            let has = counted(merged.snapshot().k_realized() as u64, "feature");
+            finish(&args, &merged, counted(merged.n_seen(), "row"), has)
+        }
         _ => Err(Failure::Failed(
-            "models of rows, of documents and of labelled rows cannot be merged with each other".into(),
+            "models of rows, of documents, of labelled rows and of features cannot be merged with each other".into(),
         )),
     }
 }

@@ -15,7 +15,9 @@ mod score;
 mod watch;
 
 pub use fit::{FitArgs, Interrupted, stopped, stopped_before};
-pub use inspect::{EventEntry, event_entry, setting_value};
+pub use inspect::{
+    EventEntry, LogScoreEntry, event_entry, event_lines, listed, setting_lines, setting_value, told_log_score,
+};
 pub use score::ScoreArgs;
 
 use crate::error::Failure;

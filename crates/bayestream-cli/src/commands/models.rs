@@ -4,7 +4,8 @@ use super::inspect::setting_value;
 use crate::error::Failure;
 use crate::terminal;
 use bayestream::model::{
-    DOCUMENT_KINDS, DocumentKind, DocumentSettings, KINDS, KindInfo, LINEAR_KINDS, LinearChoices, LinearKind, Settings,
+    DOCUMENT_KINDS, DocumentKind, DocumentSettings, FEATURE_KINDS, FeatureKind, FeatureSettings, KINDS, KindInfo,
+    LINEAR_KINDS, LinearChoices, LinearKind, Settings,
 };
 use bayestream::text::TextSetting;
 use clap::Args;
@@ -50,7 +51,8 @@ struct SettingEntry {
 /// Lists the kinds.
 pub fn run(args: ModelsArgs) -> Result<(), Failure> {
     let unlabelled = KINDS.iter().map(of_rows).chain(DOCUMENT_KINDS.iter().map(of_documents));
-    let models: Vec<KindEntry> = unlabelled.chain(LINEAR_KINDS.iter().map(of_labels)).collect();
+    let labelled = LINEAR_KINDS.iter().map(of_labels);
+    let models: Vec<KindEntry> = unlabelled.chain(labelled).chain(FEATURE_KINDS.iter().map(of_features)).collect();
     if args.json {
         return terminal::print_json(&Document { models });
     }
@@ -85,6 +87,12 @@ fn of_labels(kind: &KindInfo<LinearKind>) -> KindEntry {
     let infos = LinearChoices::of_kind(kind.kind).map(|info| (info.takes, info.help));
     let of_text = TextSetting::all().iter().map(|setting| (setting.takes, setting.help));
     entry(kind, "labels", infos.chain(of_text).zip(defaults))
+}
+
+fn of_features(kind: &KindInfo<FeatureKind>) -> KindEntry {
+    let defaults = FeatureSettings::default().list(kind.kind);
+    let infos = FeatureSettings::of_kind(kind.kind).map(|info| (info.takes, info.help));
+    entry(kind, "rows", infos.zip(defaults))
 }
 
 fn entry<K>(

@@ -2,6 +2,7 @@
 
 use crate::documents;
 use crate::error::Failure;
+use crate::features::{self, plot::ImageSize};
 use crate::feed::{Feed, Next, Plan};
 use crate::model_file::{self, AnyModel};
 use crate::picture_file::PictureFile;
@@ -39,6 +40,9 @@ pub struct PlotArgs {
     /// The columns to draw, at most four [default: those in which the components differ most].
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     columns: Option<Vec<String>>,
+    /// Models of features: draw each feature as a picture of this size in pixels, one column a pixel, row by row.
+    #[arg(long, value_name = "WxH")]
+    image: Option<ImageSize>,
     /// Format of the data [default: by extension, else by the first bytes].
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
@@ -59,9 +63,26 @@ pub fn run(args: PlotArgs) -> Result<(), Failure> {
                     "{path}: there is no picture of {kind}: `inspect` shows its features"
                 )));
             }
+            AnyModel::Features(model) => {
+                for (given, what) in [
+                    (args.data.is_some(), "DATA"),
+                    (args.scores.is_some(), "--scores"),
+                    (args.columns.is_some(), "--columns"),
+                ] {
+                    if given {
+                        let kind = model.config().kind;
+                        return Err(Failure::Usage(format!("{path}: {kind} is drawn without {what}: leave it out")));
+                    }
+                }
+                let model = model_file::learnt_features(path, *model)?;
+                return features::plot::run(path, &model, args.image, &args.output);
+            }
             AnyModel::Rows(model) => Some(model_file::learnt(path, *model)?),
         },
     };
+    if args.image.is_some() {
+        return Err(Failure::Usage("--image is for models of features, whose columns are pixels: leave it out".into()));
+    }
     let drawing = match (&args.scores, &model, args.row) {
         (Some(scores), ..) => scored(scores, args.format, model.as_ref())?,
         (None, Some(model), Some(row)) => one_row(&args, model, row)?,

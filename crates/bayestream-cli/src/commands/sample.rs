@@ -2,7 +2,7 @@
 
 use crate::args::TableArgs;
 use crate::error::Failure;
-use crate::model_file;
+use crate::model_file::{self, AnyModel};
 use bayestream_io::{Cell, CellKind, OutColumn, TableWriter};
 use clap::Args;
 
@@ -29,15 +29,33 @@ pub struct SampleArgs {
 
 /// Draws rows.
 pub fn run(args: SampleArgs) -> Result<(), Failure> {
-    let snapshot = model_file::load_learnt(&args.model)?.snapshot();
-    let columns = snapshot.columns.iter().map(|name| OutColumn::new(name, CellKind::Float)).collect();
+    match model_file::load_any(&args.model)? {
+        AnyModel::Features(model) => {
+            let snapshot = model_file::learnt_features(&args.model, *model)?.snapshot();
+            draw(&args, &snapshot.columns, |n, seed| snapshot.sample(n, seed))
+        }
+        AnyModel::Rows(model) => {
+            let snapshot = model_file::learnt(&args.model, *model)?.snapshot();
+            draw(&args, &snapshot.columns, |n, seed| snapshot.sample(n, seed))
+        }
+        AnyModel::Documents(model) => {
+            Err(model_file::has_no_rows(&args.model, model.config().kind.name(), "documents"))
+        }
+        AnyModel::Linear(model) => {
+            Err(model_file::has_no_rows(&args.model, model.config().kind.name(), "labelled rows"))
+        }
+    }
+}
+
+fn draw(args: &SampleArgs, names: &[String], rows: impl Fn(usize, u64) -> Vec<f64>) -> Result<(), Failure> {
+    let columns = names.iter().map(|name| OutColumn::new(name, CellKind::Float)).collect();
     let mut table = TableWriter::create(&args.table.output, args.table.to, columns)?;
-    let mut cells = Vec::with_capacity(snapshot.columns.len());
+    let mut cells = Vec::with_capacity(names.len());
     let (mut n_left, mut part) = (args.n, 0_u64);
     while n_left > 0 {
         let n = n_left.min(ROWS_AT_ONCE);
         let seed = args.seed.wrapping_add(part.wrapping_mul(PART_STRIDE));
-        for row in snapshot.sample(n as usize, seed).chunks_exact(snapshot.columns.len()) {
+        for row in rows(n as usize, seed).chunks_exact(names.len()) {
             cells.clear();
             cells.extend(row.iter().map(|value| Cell::Float(*value)));
             table.write_row(&cells)?;

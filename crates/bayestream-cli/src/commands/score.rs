@@ -3,15 +3,16 @@
 use crate::args::{AlarmArgs, OnErrorArg, TableArgs, TextArgs};
 use crate::documents;
 use crate::error::Failure;
-use crate::feed::{Feed, Next, Plan, Portion, remove_row};
+use crate::feed::{Feed, Next, Plan, remove_row};
 use crate::linear;
 use crate::model_file::{self, AnyModel};
-use crate::scores::ScoreTable;
+use crate::scores::{Belongs, RowVerdict, ScoreTable};
 use crate::terminal;
 use crate::training::{batch_of, located};
-use bayestream::data::DataError;
-use bayestream::model::Judge;
+use bayestream::data::{Batch, DataError};
+use bayestream::model::{FeatureModel, Judge};
 use bayestream::outlier::Verdict;
+use bayestream::structure::{FeatureScore, FeatureScorer, Reason, Scorer};
 use bayestream_io::{Format, OnError, ReadOptions};
 use clap::Args;
 
@@ -47,14 +48,77 @@ pub struct ScoreArgs {
 
 /// Scores every row of the input, in its order.
 pub fn run(args: ScoreArgs) -> Result<(), Failure> {
-    let mut model = match model_file::load_any(&args.model)? {
-        AnyModel::Documents(model) => return documents::score::run(&args, *model),
-        AnyModel::Linear(model) => return linear::score::run(&args, &args.model, &model),
-        AnyModel::Rows(model) => model_file::learnt(&args.model, *model)?,
-    };
-    // Batch kinds fit here once; otherwise the judge and the scorer would each do it.
-    model.finish();
-    let columns = model.columns();
+    match model_file::load_any(&args.model)? {
+        AnyModel::Documents(model) => documents::score::run(&args, *model),
+        AnyModel::Linear(model) => linear::score::run(&args, &args.model, &model),
+        AnyModel::Rows(model) => {
+            let mut model = model_file::learnt(&args.model, *model)?;
+            // Batch kinds fit here once; otherwise the judge and the scorer would each do it.
+            model.finish();
+            let (judge, scorer, verdicts) = (model.judge(), model.scorer(), Vec::new());
+            score_rows(&args, model.columns(), None, &mut ByMixture { judge, scorer, verdicts })
+        }
+        AnyModel::Features(model) => {
+            let model = model_file::learnt_features(&args.model, *model)?;
+            let scorer = model.scorer();
+            let names = scorer.set().features.iter().map(|feature| feature.id.to_string()).collect();
+            score_rows(&args, model.columns(), Some(names), &mut ByFeatures { model: &model, scorer })
+        }
+    }
+}
+
+/// Rows before a model that stays as it is.
+trait RowJudge {
+    /// A verdict for each row of a batch.
+    fn judge(&mut self, batch: &Batch<'_>) -> Result<Vec<RowVerdict>, DataError>;
+
+    /// Why a row is surprising.
+    fn reasons(&mut self, row: &[f64]) -> Vec<Reason>;
+}
+
+struct ByMixture<'a> {
+    judge: Judge<'a>,
+    scorer: Scorer,
+    verdicts: Vec<Verdict>,
+}
+
+impl RowJudge for ByMixture<'_> {
+    fn judge(&mut self, batch: &Batch<'_>) -> Result<Vec<RowVerdict>, DataError> {
+        self.judge.judge(batch, &mut self.verdicts)?;
+        Ok(self.verdicts.iter().map(Into::into).collect())
+    }
+
+    fn reasons(&mut self, row: &[f64]) -> Vec<Reason> {
+        self.scorer.reasons(row)
+    }
+}
+
+struct ByFeatures<'a> {
+    model: &'a FeatureModel,
+    scorer: FeatureScorer,
+}
+
+impl RowJudge for ByFeatures<'_> {
+    fn judge(&mut self, batch: &Batch<'_>) -> Result<Vec<RowVerdict>, DataError> {
+        self.model.check(batch)?;
+        let verdict = |row: &[f64]| {
+            let FeatureScore { log_density, surprise, p_value, activations } = self.scorer.score(row);
+            RowVerdict { log_density, surprise, p_value, belongs: Belongs::Features(activations) }
+        };
+        Ok(batch.rows().chunks_exact(batch.n_columns()).map(verdict).collect())
+    }
+
+    fn reasons(&mut self, row: &[f64]) -> Vec<Reason> {
+        self.scorer.reasons(row)
+    }
+}
+
+fn score_rows(
+    args: &ScoreArgs,
+    columns: &[String],
+    features: Option<Vec<String>>,
+    judge: &mut impl RowJudge,
+) -> Result<(), Failure> {
     let options = ReadOptions {
         format: args.format,
         columns: Some(columns.to_vec()),
@@ -66,20 +130,24 @@ pub fn run(args: ScoreArgs) -> Result<(), Failure> {
     let plan = Plan { inputs: vec![args.input.clone()], options, columns: Some(columns.to_vec()), skip: 0 };
     let mut feed = Feed::start(plan, None);
     feed.opening()?;
-    let mut table = ScoreTable::create(&args.table, &args.alarms, columns, args.id_column.is_some())?;
-    let (mut judge, scorer, mut verdicts) = (model.judge(), model.scorer(), Vec::new());
+    let mut table = ScoreTable::create(&args.table, &args.alarms, columns, features, args.id_column.is_some())?;
     let mut n_refused = 0;
     loop {
         match feed.next()? {
             Next::Rows(mut portion) => {
-                while let Err(error) = judged(&mut judge, &portion, columns.len(), &mut verdicts) {
-                    if args.on_error != OnErrorArg::Skip || error.row >= portion.batch.n_rows {
-                        return Err(Failure::Failed(located(&error, &portion, columns, false)));
+                let verdicts = loop {
+                    match batch_of(&portion, columns.len()).and_then(|batch| judge.judge(&batch)) {
+                        Ok(verdicts) => break verdicts,
+                        Err(error) => {
+                            if args.on_error != OnErrorArg::Skip || error.row >= portion.batch.n_rows {
+                                return Err(Failure::Failed(located(&error, &portion, columns, false)));
+                            }
+                            remove_row(&mut portion.batch, error.row, columns.len());
+                            n_refused += 1;
+                        }
                     }
-                    remove_row(&mut portion.batch, error.row, columns.len());
-                    n_refused += 1;
-                }
-                table.add(&portion.batch, &verdicts, &scorer)?;
+                };
+                table.add(&portion.batch, verdicts.into_iter(), |row| judge.reasons(row))?;
                 table.flush()?;
                 feed.reuse(portion.batch);
             }
@@ -91,13 +159,4 @@ pub fn run(args: ScoreArgs) -> Result<(), Failure> {
             Next::Stop(_) => return table.finish(),
         }
     }
-}
-
-fn judged(
-    judge: &mut Judge<'_>,
-    portion: &Portion,
-    n_columns: usize,
-    verdicts: &mut Vec<Verdict>,
-) -> Result<(), DataError> {
-    judge.judge(&batch_of(portion, n_columns)?, verdicts)
 }

@@ -74,7 +74,7 @@ pub fn run(args: WatchArgs) -> Result<(), Failure> {
         (Opening::Columns(columns), None) => Model::new(Config { columns, ..config })?,
     };
     let has_ids = args.read.id_column.is_some();
-    let mut table = ScoreTable::create(&args.table, &args.alarms, model.columns(), has_ids)?;
+    let mut table = ScoreTable::create(&args.table, &args.alarms, model.columns(), None, has_ids)?;
     let mut training = Training::new(model, checkpoint, args.read.skips());
     let outcome = watch_all(&mut feed, &mut training, &mut table);
     // Rows of a live stream come once: what was learnt and scored is kept, whatever ended the run.
@@ -125,7 +125,7 @@ fn watch_all(feed: &mut Feed, training: &mut Training, table: &mut ScoreTable) -
                 let scorer = training.model.scorer();
                 let known = training.model.drift_alarms().last().copied();
                 training.watch(&mut portion, &mut verdicts)?;
-                table.add(&portion.batch, &verdicts, &scorer)?;
+                table.add(&portion.batch, verdicts.iter().map(Into::into), |row| scorer.reasons(row))?;
                 table.flush()?;
                 let alarms = training.model.drift_alarms();
                 if let Some(alarm) = alarms.last().filter(|alarm| known.as_ref() != Some(*alarm)) {

@@ -1,8 +1,8 @@
 //! What is to be compared: kinds with settings.
 
-use crate::args::parse_setting;
+use crate::args::{parse_setting, reads_documents, reads_features, reads_labels};
 use crate::error::Failure;
-use bayestream::model::{Config, KINDS, Kind, Settings};
+use bayestream::model::{AnyKind, Config, ConfigError, KINDS, Kind, Settings};
 use std::str::FromStr;
 
 /// A kind and the settings of its own: `KIND` or `KIND:NAME=VALUE,NAME=VALUE`.
@@ -17,10 +17,23 @@ impl FromStr for Entry {
 
     fn from_str(text: &str) -> Result<Entry, String> {
         let (kind, settings) = text.split_once(':').map_or((text, None), |(kind, rest)| (kind, Some(rest)));
-        let kind = kind.trim().parse::<Kind>().map_err(|error| error.to_string())?;
+        let kind = match kind.trim().parse().map_err(|error: ConfigError| error.to_string())? {
+            AnyKind::Rows(kind) => kind,
+            AnyKind::Documents(kind) => return Err(in_words(reads_documents(kind))),
+            AnyKind::Linear(kind) => return Err(in_words(reads_labels(kind))),
+            AnyKind::Features(kind) => return Err(in_words(reads_features(kind))),
+        };
         let settings =
             settings.into_iter().flat_map(|list| list.split(',')).map(parse_setting).collect::<Result<_, _>>();
         Ok(Entry { kind, settings: settings? })
+    }
+}
+
+/// A failure's text alone: whoever reads arguments says himself that it is an error.
+fn in_words(failure: Failure) -> String {
+    match failure {
+        Failure::Usage(text) | Failure::Failed(text) => text,
+        other => other.to_string(),
     }
 }
 

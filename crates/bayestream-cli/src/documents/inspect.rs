@@ -1,7 +1,7 @@
 //! `inspect` of documents: topics with their words, weights and trends.
 
 use super::labels::{LabelEntry, Labels, LabelsEntry, TopicLabelEntry};
-use crate::commands::{EventEntry, event_entry, setting_value};
+use crate::commands::{EventEntry, event_entry, setting_lines, setting_value};
 use crate::error::Failure;
 use crate::terminal::{self, aligned, short, thousands};
 use bayestream::model::{DocumentModel, FORMAT_VERSION, TopicSnapshot};
@@ -134,10 +134,7 @@ fn for_people(path: &str, model: &DocumentModel, snapshot: &TopicSnapshot) -> St
         out.push('\n');
     }
     out += &topic_table(snapshot, labels.as_ref());
-    let _ = writeln!(out, "\nsettings");
-    for (name, value) in model.config().settings.list(model.config().kind) {
-        let _ = writeln!(out, "  {name}={value}");
-    }
+    out += &setting_lines(model.config().settings.list(model.config().kind));
     out
 }
 

@@ -1,7 +1,7 @@
 //! `inspect` of labelled rows and documents: labels, and the features that speak for and against each.
 
 use super::{ForetoldEntry, fit::told};
-use crate::commands::setting_value;
+use crate::commands::{setting_lines, setting_value};
 use crate::error::Failure;
 use crate::terminal::{self, aligned, counted, short, thousands};
 use bayestream::engine::linear::TargetChoice;
@@ -110,10 +110,7 @@ fn for_people(path: &str, model: &LinearModel, snapshot: &LinearSnapshot) -> Str
     let n = thousands(snapshot.foretold.n);
     let _ = writeln!(out, "  foretold    {}, over {n} rows before they were learnt\n", told(model, snapshot));
     out += &label_table(model, snapshot);
-    let _ = writeln!(out, "\nsettings");
-    for (name, value) in config.settings.list(config.kind) {
-        let _ = writeln!(out, "  {name}={value}");
-    }
+    out += &setting_lines(config.settings.list(config.kind));
     out
 }
 

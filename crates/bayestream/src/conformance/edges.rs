@@ -1,8 +1,9 @@
 //! Data at the edge of what there is: whatever comes, what a model says stays finite and makes sense.
 
 use super::Subject;
+use super::rows::BATCH;
 use super::stream::{SEED, three_clusters};
-use super::subject::{BATCH, feed, mean_log_density};
+use super::subject::{feed, mean_log_density};
 use crate::data::LARGEST_CELL;
 use crate::model::Model;
 use crate::num;

@@ -13,15 +13,18 @@
 //! ```
 //!
 //! Kinds that learn from documents have a battery of their own: [`document_subjects`] and [`document_failures`]; so have
-//! kinds that learn from labelled rows: [`linear_subjects`] and [`linear_failures`].
+//! kinds that learn from labelled rows, [`linear_subjects`] and [`linear_failures`], and kinds that learn rows as sums of
+//! features, [`feature_subjects`] and [`feature_failures`].
 
 mod documents;
 mod edges;
 mod exemptions;
+mod features;
 mod files;
 mod growth;
 mod linear;
 mod merging;
+mod rows;
 mod state;
 mod stream;
 mod subject;
@@ -31,6 +34,7 @@ mod watching;
 
 pub use documents::{DOCUMENT_EXEMPTIONS, DocumentSubject, document_checks, document_failures, document_subjects};
 pub use exemptions::{EXEMPTIONS, Exemption};
+pub use features::{FEATURE_EXEMPTIONS, FeatureSubject, feature_checks, feature_failures, feature_subjects};
 pub use linear::{LINEAR_EXEMPTIONS, LinearSubject, Setup, linear_checks, linear_failures, linear_subjects};
 pub use subject::{Subject, subjects};
 pub use tally::{Tallied, Tally};
@@ -51,16 +55,16 @@ pub fn checks() -> &'static [Check] {
 }
 
 const CHECKS: [Check; 37] = [
-    Check { name: "an empty batch is the identity", run: state::empty_batch },
-    Check { name: "a failed update changes nothing", run: state::failed_update },
-    Check { name: "the same seed gives the same bytes", run: state::same_seed },
+    Check { name: "an empty batch is the identity", run: rows::empty_batch },
+    Check { name: "a failed update changes nothing", run: rows::failed_update },
+    Check { name: "the same seed gives the same bytes", run: rows::same_seed },
     Check { name: "a snapshot does not change the learner", run: state::snapshot_is_pure },
     Check { name: "fewer components as the threshold rises", run: state::threshold },
-    Check { name: "saving and loading is the identity", run: files::round_trip },
-    Check { name: "resuming equals never having stopped", run: files::resume },
+    Check { name: "saving and loading is the identity", run: rows::round_trip },
+    Check { name: "resuming equals never having stopped", run: rows::resume },
     Check { name: "scores are the same after loading", run: files::scores_after_load },
-    Check { name: "a file cut short is an error", run: files::truncated },
-    Check { name: "a file with changed bytes is an error", run: files::flipped },
+    Check { name: "a file cut short is an error", run: rows::truncated },
+    Check { name: "a file with changed bytes is an error", run: rows::flipped },
     Check { name: "the order of columns does not matter", run: symmetry::permutation },
     Check { name: "the origin does not matter", run: symmetry::translation },
     Check { name: "units do not matter", run: symmetry::scale },

@@ -1,7 +1,9 @@
 //! What is being checked: a kind with a variant, and the few things that checks do with it.
 
+use super::rows::RowSubject;
+use super::stream::mixture;
 use super::tally::{Tallied, Tally};
-use crate::data::Batch;
+use crate::data::{Batch, DataError};
 use crate::model::{Config, KINDS, Kind, Model, Settings, Variant};
 use crate::structure::Snapshot;
 
@@ -21,9 +23,6 @@ pub fn subjects() -> Vec<Subject> {
     };
     KINDS.iter().flat_map(|k| variants(k.kind).into_iter().map(|v| Subject::new(k.kind, v))).collect()
 }
-
-/// Rows per batch where a check does not care.
-pub(super) const BATCH: usize = 50;
 
 impl Tallied for Subject {
     fn tally(&self) -> &Tally {
@@ -80,10 +79,7 @@ impl Subject {
 
     /// A model that has seen these rows, in batches of [`BATCH`], and has fitted them.
     pub(super) fn fitted(&self, rows: &[f64], n_columns: usize, seed: u64) -> Result<Model, String> {
-        let mut model = self.model(n_columns, seed)?;
-        feed(&mut model, rows, BATCH)?;
-        model.finish();
-        Ok(model)
+        self.fit(rows, n_columns, seed)
     }
 
     /// Everything a model says must be finite, and what must add up must add up.
@@ -119,6 +115,38 @@ impl Subject {
             self.ensure(sound, || format!("{when}: component {c:?}"))?;
         }
         Ok(())
+    }
+}
+
+impl RowSubject for Subject {
+    type Model = Model;
+
+    fn kind_name(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    fn begin(&self, n_columns: usize, seed: u64) -> Result<Model, String> {
+        self.model(n_columns, seed)
+    }
+
+    fn learn(&self, model: &mut Model, batch: &Batch<'_>) -> Result<(), DataError> {
+        model.update(batch).map(|_| ())
+    }
+
+    fn finish(&self, model: &mut Model) {
+        model.finish();
+    }
+
+    fn file(&self, model: &Model) -> Vec<u8> {
+        model.save()
+    }
+
+    fn load(&self, bytes: &[u8]) -> Result<Model, String> {
+        Model::load(bytes).map_err(|e| e.to_string())
+    }
+
+    fn stream(&self, n: usize, seed: u64) -> (Vec<f64>, usize) {
+        (mixture(5, 3, n, seed).rows, 3)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Changes to the data that must not change what is learnt.
 
 use super::Subject;
+use super::rows::BATCH;
 use super::stream::{SEED, Stream, mixture, three_clusters};
-use super::subject::{BATCH, mean_log_density};
+use super::subject::mean_log_density;
 use crate::data::Batch;
 use crate::model::{Kind, Model};
 

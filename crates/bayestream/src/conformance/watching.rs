@@ -1,8 +1,9 @@
 //! Judging rows before they are learnt from.
 
 use super::Subject;
+use super::rows::BATCH;
 use super::stream::{SEED, three_clusters};
-use super::subject::{BATCH, feed};
+use super::subject::feed;
 use crate::data::Batch;
 use crate::model::Model;
 use crate::num;

@@ -139,6 +139,11 @@ pub trait FeatureLearner {
     /// The small model of what was seen, in the data's own units. Batch engines that did not fit yet fit a copy.
     fn features(&self) -> FeatureSet;
 
+    /// The latest rows it holds, at most `n`, in the data's own units; none where rows are not kept.
+    fn recent_rows(&self, _n: usize) -> Vec<f64> {
+        Vec::new()
+    }
+
     /// Rows seen.
     fn n_seen(&self) -> u64;
 

@@ -11,11 +11,12 @@
 //! ```
 //! The same model gives the same bytes. Reading checks all of it: a damaged file is an error, never a panic.
 
-use super::{AnyKind, Body, Config, FormatError, Kind, Model, Variant};
+use super::{AnyKind, Body, Config, ConfigError, FormatError, Kind, Model, Variant};
 use crate::engine::dp::Rule;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 const MAGIC: &[u8; 8] = b"BAYESTRM";
 const FIXED: usize = 8 + 4 + 4 + 8;
@@ -47,6 +48,22 @@ impl Header {
     ) -> Header {
         let settings = settings.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
         Header { kind: kind.to_string(), n_seen, columns: columns.to_vec(), seed, settings }
+    }
+}
+
+impl Header {
+    /// Refuses a model of another sort than that of the kinds `K`.
+    pub(super) fn check_sort<K: FromStr>(&self) -> Result<(), FormatError> {
+        if self.kind.parse::<K>().is_ok() {
+            return Ok(());
+        }
+        let reads = match self.kind.parse().map_err(|error: ConfigError| invalid(error.to_string()))? {
+            AnyKind::Rows(_) => "rows of numbers",
+            AnyKind::Documents(_) => "documents",
+            AnyKind::Linear(_) => "labelled rows",
+            AnyKind::Features(_) => "rows as sums of features",
+        };
+        Err(FormatError::OtherInput { kind: self.kind.clone(), reads })
     }
 }
 
@@ -88,16 +105,7 @@ impl Model {
 
     /// Reads what [`Model::save`] wrote.
     pub fn load(bytes: &[u8]) -> Result<Model, FormatError> {
-        let header = read_header(bytes)?;
-        match header.kind.parse() {
-            Ok(AnyKind::Documents(_)) => {
-                return Err(FormatError::OtherInput { kind: header.kind, reads: "documents" });
-            }
-            Ok(AnyKind::Linear(_)) => {
-                return Err(FormatError::OtherInput { kind: header.kind, reads: "labelled rows" });
-            }
-            _ => {}
-        }
+        read_header(bytes)?.check_sort::<Kind>()?;
         let mut model: Model = unpacked(bytes)?;
         model.config.check().map_err(|e| invalid(e.to_string()))?;
         if !model.body.fits(&model.config) {

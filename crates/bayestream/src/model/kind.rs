@@ -2,6 +2,7 @@
 
 use super::documents::{DOCUMENT_KINDS, DocumentKind};
 use super::error::ConfigError;
+use super::features::{FEATURE_KINDS, FeatureKind};
 use super::linear::{LINEAR_KINDS, LinearKind};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -40,7 +41,7 @@ pub enum Kind {
     GmmBmm,
 }
 
-/// A line of a table of kinds, of rows or of documents.
+/// A line of a table of kinds.
 pub struct KindInfo<K = Kind> {
     /// The kind.
     pub kind: K,
@@ -214,11 +215,21 @@ impl FromStr for Kind {
     type Err = ConfigError;
 
     fn from_str(text: &str) -> Result<Kind, ConfigError> {
-        KINDS.iter().find(|k| k.name == text || k.alias == Some(text)).map(|k| k.kind).ok_or_else(|| {
-            let names = KINDS.iter().flat_map(|k| [Some(k.name), k.alias]).flatten();
-            ConfigError::UnknownKind { name: text.to_string(), nearest: nearest(text, names) }
-        })
+        named(&KINDS, text)
     }
+}
+
+/// The kind of a table with this name or alias.
+pub(super) fn named<K: Copy>(table: &'static [KindInfo<K>], text: &str) -> Result<K, ConfigError> {
+    table
+        .iter()
+        .find(|k| k.name == text || k.alias == Some(text))
+        .map(|k| k.kind)
+        .ok_or_else(|| ConfigError::UnknownKind { name: text.to_string(), nearest: nearest(text, names(table)) })
+}
+
+fn names<K>(table: &'static [KindInfo<K>]) -> impl Iterator<Item = &'static str> {
+    table.iter().flat_map(|k| [Some(k.name), k.alias]).flatten()
 }
 
 /// A kind of any sort: what a person may name.
@@ -230,24 +241,24 @@ pub enum AnyKind {
     Documents(DocumentKind),
     /// It learns from labelled rows or documents.
     Linear(LinearKind),
+    /// It learns rows as sums of features.
+    Features(FeatureKind),
 }
 
 impl FromStr for AnyKind {
     type Err = ConfigError;
 
     fn from_str(text: &str) -> Result<AnyKind, ConfigError> {
-        match (text.parse(), text.parse(), text.parse()) {
-            (Ok(kind), _, _) => Ok(AnyKind::Rows(kind)),
-            (_, Ok(kind), _) => Ok(AnyKind::Documents(kind)),
-            (_, _, Ok(kind)) => Ok(AnyKind::Linear(kind)),
-            (Err(_), Err(_), Err(_)) => {
-                let rows = KINDS.iter().flat_map(|k| [Some(k.name), k.alias]);
-                let documents = DOCUMENT_KINDS.iter().flat_map(|k| [Some(k.name), k.alias]);
-                let linear = LINEAR_KINDS.iter().flat_map(|k| [Some(k.name), k.alias]);
-                let nearest = nearest(text, rows.chain(documents).chain(linear).flatten());
-                Err(ConfigError::UnknownKind { name: text.to_string(), nearest })
-            }
-        }
+        let of_rows = text.parse().map(AnyKind::Rows);
+        let found = of_rows
+            .or_else(|_: ConfigError| text.parse().map(AnyKind::Documents))
+            .or_else(|_: ConfigError| text.parse().map(AnyKind::Linear))
+            .or_else(|_: ConfigError| text.parse().map(AnyKind::Features));
+        found.map_err(|_: ConfigError| {
+            let unlabelled = names(&KINDS).chain(names(&DOCUMENT_KINDS)).chain(names(&FEATURE_KINDS));
+            let nearest = nearest(text, unlabelled.chain(names(&LINEAR_KINDS)));
+            ConfigError::UnknownKind { name: text.to_string(), nearest }
+        })
     }
 }
 

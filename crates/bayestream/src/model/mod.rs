@@ -2,11 +2,13 @@
 
 mod documents;
 mod error;
+mod features;
 mod file;
 mod kind;
 mod linear;
 mod merge;
 mod parse;
+mod rows;
 mod settings;
 mod watching;
 
@@ -14,6 +16,9 @@ pub use documents::{
     DOCUMENT_KINDS, DocumentConfig, DocumentKind, DocumentModel, DocumentSettings, DocumentStep, TopWord, TopicSnapshot,
 };
 pub use error::{ConfigError, FormatError, MergeError, UpdateError};
+pub use features::{
+    FEATURE_KINDS, FEATURE_SETTINGS, FeatureConfig, FeatureKind, FeatureModel, FeatureSettings, FeatureSnapshot,
+};
 pub use file::{FORMAT_VERSION, Header, read_header};
 pub use kind::{AnyKind, KINDS, Kind, KindInfo, nearest};
 pub use linear::{
@@ -25,7 +30,7 @@ pub use settings::{
 };
 pub use watching::Judge;
 
-use crate::data::{Batch, DataError, DataFault, LARGEST_CELL};
+use crate::data::{Batch, DataError};
 use crate::engine::bmm::{KnownVariance, MomentMatcher, WishartPart};
 use crate::engine::dp::{DirichletMixture, Rule};
 use crate::engine::fab::Fab;
@@ -36,6 +41,7 @@ use crate::engine::{Learner, StepReport};
 use crate::family::{FullGaussian, Ppca};
 use crate::outlier::{Watch, WatchWork};
 use crate::structure::{EventLog, LogScore, Scorer, Snapshot};
+use rows::{check_batch, check_columns, with_rows_that_count};
 use serde::{Deserialize, Serialize};
 
 /// Everything a new model needs to know.
@@ -60,16 +66,10 @@ impl Config {
     }
 
     fn check(&self) -> Result<(), ConfigError> {
-        let refuse = |reason: String| Err(ConfigError::BadColumns { reason });
-        if self.columns.is_empty() {
-            return refuse("a model needs at least one column".into());
-        }
-        let mut names: Vec<&String> = self.columns.iter().collect();
-        names.sort();
-        match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => refuse(format!("the column `{}` is there twice; rename one", pair[0])),
-            None if self.kind.has_prior() => self.settings.dirichlet.check(self.columns.len()),
-            None => Ok(()),
+        check_columns(&self.columns, "a model needs at least one column")?;
+        match self.kind.has_prior() {
+            true => self.settings.dirichlet.check(self.columns.len()),
+            false => Ok(()),
         }
     }
 }
@@ -179,16 +179,7 @@ impl Model {
     /// Learns from a batch. All or nothing: after an error the model is as it was.
     pub fn update(&mut self, batch: &Batch<'_>) -> Result<StepReport, UpdateError> {
         self.check(batch)?;
-        let Some(weights) = batch.weights().filter(|w| w.contains(&0.0)) else {
-            return Ok(self.body.learner_mut().update(batch));
-        };
-        // A row of weight 0 counts as none: it must not shape the frame, make room for a component or be counted.
-        let counts = |i: &usize| weights[*i] > 0.0;
-        let d = batch.n_columns();
-        let kept: Vec<f64> =
-            (0..batch.n_rows()).filter(counts).flat_map(|i| batch.rows()[i * d..(i + 1) * d].iter().copied()).collect();
-        let kept_weights: Vec<f64> = weights.iter().copied().filter(|w| *w > 0.0).collect();
-        Ok(self.body.learner_mut().update(&Batch::new(&kept, d)?.with_weights(&kept_weights)?))
+        with_rows_that_count(batch, |batch| self.body.learner_mut().update(batch))
     }
 
     /// Ends a pass. Batch kinds fit here; without it they fit whenever a snapshot is asked for.
@@ -240,18 +231,6 @@ impl Model {
     }
 
     fn check(&self, batch: &Batch<'_>) -> Result<(), DataError> {
-        let (expected, found) = (self.config.columns.len(), batch.n_columns());
-        if expected != found {
-            let fault = DataFault::WrongColumns { expected, found };
-            return Err(DataError { row: 0, column: None, fault });
-        }
-        match batch.rows().iter().position(|v| v.abs() > LARGEST_CELL) {
-            None => Ok(()),
-            Some(at) => Err(DataError {
-                row: at / found,
-                column: Some(at % found),
-                fault: DataFault::TooLarge { value: batch.rows()[at] },
-            }),
-        }
+        check_batch(self.config.columns.len(), batch)
     }
 }

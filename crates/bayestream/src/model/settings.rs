@@ -194,7 +194,7 @@ impl Default for Settings {
     }
 }
 
-/// A line of a table of settings, for models of rows or of documents.
+/// A line of a table of settings.
 pub struct SettingInfo<S = Settings, K = Kind> {
     /// The name on the command line and in files.
     pub name: &'static str,
@@ -206,6 +206,29 @@ pub struct SettingInfo<S = Settings, K = Kind> {
     pub of: fn(K) -> bool,
     pub(super) get: fn(&S) -> String,
     pub(super) set: fn(&mut S, &str) -> bool,
+}
+
+/// Sets the one of these settings that has the name; `others` are names that are known elsewhere.
+pub(super) fn put_known<S: 'static, K: 'static>(
+    settings: &mut S,
+    known: impl Iterator<Item = &'static SettingInfo<S, K>>,
+    others: impl Iterator<Item = &'static str>,
+    kind: &str,
+    (name, value): (&str, &str),
+) -> Result<(), ConfigError> {
+    let known: Vec<_> = known.collect();
+    let Some(info) = known.iter().find(|info| info.name == name) else {
+        return Err(ConfigError::UnknownSetting {
+            name: name.to_string(),
+            nearest: nearest(name, known.iter().map(|info| info.name).chain(others)),
+            kind: kind.to_string(),
+        });
+    };
+    if (info.set)(settings, value.trim()) {
+        return Ok(());
+    }
+    let (name, value, expected) = (name.to_string(), value.to_string(), info.takes.to_string());
+    Err(ConfigError::BadValue { name, value, expected })
 }
 
 fn every(_: Kind) -> bool {
@@ -516,23 +539,7 @@ impl Settings {
 
     /// Sets one setting by name.
     pub fn set(&mut self, kind: Kind, name: &str, value: &str) -> Result<(), ConfigError> {
-        let known = || Settings::of_kind(kind);
-        let Some(info) = known().find(|s| s.name == name) else {
-            return Err(ConfigError::UnknownSetting {
-                name: name.to_string(),
-                nearest: nearest(name, known().map(|s| s.name)),
-                kind: kind.to_string(),
-            });
-        };
-        if (info.set)(self, value.trim()) {
-            Ok(())
-        } else {
-            Err(ConfigError::BadValue {
-                name: name.to_string(),
-                value: value.to_string(),
-                expected: info.takes.to_string(),
-            })
-        }
+        put_known(self, Settings::of_kind(kind), std::iter::empty(), kind.name(), (name, value))
     }
 
     /// The settings that a kind has.

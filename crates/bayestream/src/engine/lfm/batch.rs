@@ -150,6 +150,11 @@ impl FeatureLearner for BatchFeatures {
         self.fitted.clone().unwrap_or_else(|| self.fit_traced(&mut |_| ()))
     }
 
+    fn recent_rows(&self, n: usize) -> Vec<f64> {
+        let first = self.weights.len().saturating_sub(n);
+        self.rows[first * self.n_columns..].to_vec()
+    }
+
     fn n_seen(&self) -> u64 {
         self.weights.len() as u64
     }

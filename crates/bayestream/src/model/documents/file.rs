@@ -2,7 +2,7 @@
 
 use super::{Body, DocumentConfig, DocumentKind, DocumentModel, svi_method};
 use crate::model::file::{invalid, packed, unpacked};
-use crate::model::{FormatError, Header, Kind, read_header};
+use crate::model::{FormatError, Header, read_header};
 
 impl DocumentModel {
     /// The model as bytes; the same model always gives the same bytes.
@@ -12,10 +12,7 @@ impl DocumentModel {
 
     /// Reads what [`DocumentModel::save`] wrote.
     pub fn load(bytes: &[u8]) -> Result<DocumentModel, FormatError> {
-        let header = read_header(bytes)?;
-        if let Ok(kind) = header.kind.parse::<Kind>() {
-            return Err(FormatError::OtherInput { kind: kind.to_string(), reads: "rows of numbers" });
-        }
+        read_header(bytes)?.check_sort::<DocumentKind>()?;
         let mut model: DocumentModel = unpacked(bytes)?;
         model.config.settings.check().map_err(|e| invalid(e.to_string()))?;
         if !model.body.fits(&model.config) || model.pipeline.settings() != &model.config.settings.text {

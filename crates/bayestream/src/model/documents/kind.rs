@@ -1,6 +1,7 @@
 //! The table of kinds that learn from documents.
 
-use crate::model::{ConfigError, KindInfo, nearest};
+use crate::model::kind::named;
+use crate::model::{ConfigError, KindInfo};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -167,10 +168,7 @@ impl FromStr for DocumentKind {
     type Err = ConfigError;
 
     fn from_str(text: &str) -> Result<DocumentKind, ConfigError> {
-        DOCUMENT_KINDS.iter().find(|k| k.name == text || k.alias == Some(text)).map(|k| k.kind).ok_or_else(|| {
-            let names = DOCUMENT_KINDS.iter().flat_map(|k| [Some(k.name), k.alias]).flatten();
-            ConfigError::UnknownKind { name: text.to_string(), nearest: nearest(text, names) }
-        })
+        named(&DOCUMENT_KINDS, text)
     }
 }
 

@@ -7,8 +7,8 @@ use crate::engine::bmm::{BatchSettings, BmmSettings, MOST_COMMON};
 use crate::engine::svi::SviSettings;
 use crate::engine::topics::TopicSettings;
 use crate::model::parse::{positive, put, put_option, put_word, word};
-use crate::model::settings::VARIANTS;
-use crate::model::{ConfigError, SettingInfo, nearest};
+use crate::model::settings::{VARIANTS, put_known};
+use crate::model::{ConfigError, SettingInfo};
 use crate::text::{TextError, TextSetting, TextSettings};
 use serde::{Deserialize, Serialize};
 
@@ -406,20 +406,8 @@ impl DocumentSettings {
         if TextSetting::all().iter().any(|setting| setting.name == name) {
             return self.text.set(name, value.trim()).map_err(|error| ConfigError::Text { error });
         }
-        let known = || Self::of_kind(kind);
-        let Some(info) = known().find(|s| s.name == name) else {
-            let names = known().map(|s| s.name).chain(TextSetting::all().iter().map(|s| s.name));
-            return Err(ConfigError::UnknownSetting {
-                name: name.to_string(),
-                nearest: nearest(name, names),
-                kind: kind.to_string(),
-            });
-        };
-        if (info.set)(self, value.trim()) {
-            return Ok(());
-        }
-        let (name, value, expected) = (name.to_string(), value.to_string(), info.takes.to_string());
-        Err(ConfigError::BadValue { name, value, expected })
+        let of_text = TextSetting::all().iter().map(|setting| setting.name);
+        put_known(self, Self::of_kind(kind), of_text, kind.name(), (name, value))
     }
 
     /// The settings that a kind has beside those of text.

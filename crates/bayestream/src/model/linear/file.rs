@@ -13,10 +13,7 @@ impl LinearModel {
 
     /// Reads what [`LinearModel::save`] wrote.
     pub fn load(bytes: &[u8]) -> Result<LinearModel, FormatError> {
-        let header = read_header(bytes)?;
-        if header.kind.parse::<LinearKind>().is_err() {
-            return Err(FormatError::OtherInput { kind: header.kind, reads: "rows or documents without labels" });
-        }
+        read_header(bytes)?.check_sort::<LinearKind>()?;
         let model: LinearModel = unpacked(bytes)?;
         let engine = model.config.engine().map_err(|e| invalid(e.to_string()))?;
         let n_features = match (&model.pipeline, model.config.is_words()) {

@@ -1,6 +1,7 @@
 //! The table of kinds that learn from labelled rows.
 
-use crate::model::{ConfigError, KindInfo, nearest};
+use crate::model::kind::named;
+use crate::model::{ConfigError, KindInfo};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -69,10 +70,7 @@ impl FromStr for LinearKind {
     type Err = ConfigError;
 
     fn from_str(text: &str) -> Result<LinearKind, ConfigError> {
-        LINEAR_KINDS.iter().find(|k| k.name == text || k.alias == Some(text)).map(|k| k.kind).ok_or_else(|| {
-            let names = LINEAR_KINDS.iter().flat_map(|k| [Some(k.name), k.alias]).flatten();
-            ConfigError::UnknownKind { name: text.to_string(), nearest: nearest(text, names) }
-        })
+        named(&LINEAR_KINDS, text)
     }
 }
 

@@ -13,7 +13,8 @@ pub use settings::{CovarianceChoice, FULL_UP_TO, FeatureChoice, LINEAR_SETTINGS,
 pub use snapshot::{FeatureWeight, LabelSummary, LinearSnapshot};
 
 use super::ConfigError;
-use crate::data::{Batch, DataError, DataFault, DocumentBuffer, LARGEST_CELL};
+use super::rows::{check_batch, check_columns};
+use crate::data::{Batch, DocumentBuffer, LARGEST_CELL};
 use crate::engine::linear::{Example, Foretold, Judgement, LinearLearner, TargetChoice, Truth};
 use crate::text::{Encoded, RawDocument, TextPipeline};
 use serde::{Deserialize, Serialize};
@@ -48,16 +49,8 @@ impl LinearConfig {
 
     /// What the engine is told, unless something is wrong.
     fn engine(&self) -> Result<crate::engine::linear::LinearSettings, ConfigError> {
-        let refuse = |reason: String| Err(ConfigError::BadColumns { reason });
         if !self.is_words() {
-            if self.columns.is_empty() {
-                return refuse("a model needs at least one column beside the labels".into());
-            }
-            let mut names: Vec<&String> = self.columns.iter().collect();
-            names.sort();
-            if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-                return refuse(format!("the column `{}` is there twice; rename one", pair[0]));
-            }
+            check_columns(&self.columns, "a model needs at least one column beside the labels")?;
         }
         self.settings.engine(self.kind, self.columns.len())
     }
@@ -248,18 +241,7 @@ impl LinearModel {
         if self.reads_documents() {
             return Err(LinearError::OtherFeatures { reads: "the words of documents" });
         }
-        let (expected, found) = (self.config.columns.len(), batch.n_columns());
-        if expected != found {
-            let fault = DataFault::WrongColumns { expected, found };
-            return Err(DataError { row: 0, column: None, fault }.into());
-        }
-        match batch.rows().iter().position(|v| v.abs() > LARGEST_CELL) {
-            None => Ok(()),
-            Some(at) => {
-                let fault = DataFault::TooLarge { value: batch.rows()[at] };
-                Err(DataError { row: at / found, column: Some(at % found), fault }.into())
-            }
-        }
+        Ok(check_batch(self.config.columns.len(), batch)?)
     }
 
     /// What rows are told, before anything changes.

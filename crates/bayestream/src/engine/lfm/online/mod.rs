@@ -168,6 +168,13 @@ impl FeatureLearner for OnlineFab {
         export(&master.parameters, &master.frame, &master.ids)
     }
 
+    fn recent_rows(&self, n: usize) -> Vec<f64> {
+        let n_waiting = self.waiting_weights.len().min(n);
+        let (mut rows, _) = self.ring.recent(n - n_waiting);
+        rows.extend_from_slice(&self.waiting[self.waiting.len() - n_waiting * self.n_columns..]);
+        rows
+    }
+
     fn n_seen(&self) -> u64 {
         self.n_seen
     }

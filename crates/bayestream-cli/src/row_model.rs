@@ -1,0 +1,91 @@
+//! Models that learn from rows of numbers, seen alike by the loop of `fit`.
+
+use crate::error::Failure;
+use crate::model_file::Stored;
+use bayestream::data::{Batch, DataError};
+use bayestream::engine::StepReport;
+use bayestream::model::{Config, FeatureConfig, FeatureModel, Model};
+
+/// A model that learns from rows.
+pub trait RowModel: Stored + Sized {
+    /// What it begins with.
+    type Config;
+    /// What one of its parts is called.
+    const PART: &'static str;
+
+    /// A model of these columns that has seen nothing.
+    fn begin(config: Self::Config, columns: Vec<String>) -> Result<Self, Failure>;
+
+    /// The kind's name.
+    fn kind_name(&self) -> &'static str;
+
+    /// The names of the columns.
+    fn columns(&self) -> &[String];
+
+    /// Rows seen.
+    fn n_seen(&self) -> u64;
+
+    /// Learns from a batch.
+    fn update(&mut self, batch: &Batch<'_>) -> Result<StepReport, DataError>;
+
+    /// Ends a pass.
+    fn finish(&mut self);
+
+    /// What was found so far.
+    fn found(&self) -> Found;
+}
+
+/// What a model has found.
+pub struct Found {
+    /// Parts in the snapshot.
+    pub k_realized: usize,
+    /// Parts held while learning.
+    pub k_implemented: usize,
+    /// Mean log-score of rows before they were learnt, in nats.
+    pub log_score: f64,
+}
+
+macro_rules! row_model {
+    ($model:ident, $config:ident, $part:literal) => {
+        impl RowModel for $model {
+            type Config = $config;
+            const PART: &'static str = $part;
+
+            fn begin(config: $config, columns: Vec<String>) -> Result<$model, Failure> {
+                Ok($model::new($config { columns, ..config })?)
+            }
+
+            fn kind_name(&self) -> &'static str {
+                self.config().kind.name()
+            }
+
+            fn columns(&self) -> &[String] {
+                self.columns()
+            }
+
+            fn n_seen(&self) -> u64 {
+                self.n_seen()
+            }
+
+            fn update(&mut self, batch: &Batch<'_>) -> Result<StepReport, DataError> {
+                self.update(batch)
+            }
+
+            fn finish(&mut self) {
+                self.finish();
+            }
+
+            fn found(&self) -> Found {
+                let snapshot = self.snapshot();
+                Found {
+                    k_realized: snapshot.k_realized(),
+                    k_implemented: snapshot.k_implemented,
+                    log_score: snapshot.log_score.prequential_mean,
+                }
+            }
+        }
+    };
+}
+
+row_model!(Model, Config, "component");
+row_model!(FeatureModel, FeatureConfig, "feature");

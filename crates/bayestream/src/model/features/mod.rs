@@ -1,0 +1,219 @@
+//! Models of binary latent features: rows as sums of features that are there or not.
+
+mod file;
+mod kind;
+mod settings;
+mod snapshot;
+
+pub use kind::{FEATURE_KINDS, FeatureKind};
+pub use settings::{FEATURE_SETTINGS, FeatureSettings};
+pub use snapshot::FeatureSnapshot;
+
+use super::rows::{check_batch, check_columns, with_rows_that_count};
+use super::{ConfigError, MergeError, UpdateError};
+use crate::data::Batch;
+use crate::engine::lfm::{FabFeatures, OnlineFab};
+use crate::engine::{FeatureLearner, StepReport};
+use crate::structure::{EventLog, FeatureReader, FeatureScorer, FeatureSet, LogScore};
+use serde::{Deserialize, Serialize};
+
+/// Rows of the learner among which others are ranked, at most.
+const RANKED_AMONG: usize = 1000;
+
+/// Everything a new model of binary latent features needs to know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FeatureConfig {
+    /// How to learn.
+    pub kind: FeatureKind,
+    /// All settings.
+    pub settings: FeatureSettings,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Number of this learner among those of one stream; part of its features' names.
+    pub shard: u32,
+    /// Names of the columns.
+    pub columns: Vec<String>,
+}
+
+impl FeatureConfig {
+    /// A configuration with default settings.
+    pub fn new(kind: FeatureKind, columns: Vec<String>) -> FeatureConfig {
+        FeatureConfig { kind, settings: FeatureSettings::default(), seed: 0, shard: 0, columns }
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        check_columns(&self.columns, "a model needs at least one column")
+    }
+}
+
+/// A model of binary latent features of any kind, with the names of its columns.
+///
+/// ```
+/// use bayestream::data::Batch;
+/// use bayestream::model::{FeatureConfig, FeatureKind, FeatureModel};
+///
+/// // Two features: one adds 5 to the first two columns of every second row, one 8 to the last of every third.
+/// let cell = |row: u32, column: u32| {
+///     let wave = f64::from((row * 37 + column * 11) % 101) / 101.0 - 0.5;
+///     wave + if column < 2 { f64::from(row % 2) * 5.0 } else { f64::from(u32::from(row % 3 == 0)) * 8.0 }
+/// };
+/// let rows: Vec<f64> = (0..300).flat_map(|row| (0..3).map(move |column| cell(row, column))).collect();
+/// let columns = ["left", "middle", "right"].map(String::from).to_vec();
+/// let mut model = FeatureModel::new(FeatureConfig::new(FeatureKind::Fab, columns)).unwrap();
+/// model.update(&Batch::new(&rows, 3).unwrap()).unwrap();
+/// model.finish();
+/// assert_eq!(model.snapshot().k_realized(), 2);
+/// // A row whose first column is missing: the second tells that the first feature is there.
+/// let (mut row, mut sd) = (vec![f64::NAN, 5.0, 0.0], Vec::new());
+/// model.scorer().fill(&mut row, &mut sd);
+/// assert!((row[0] - 5.0).abs() < 0.5 && sd[0] > 0.0);
+/// ```
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FeatureModel {
+    config: FeatureConfig,
+    body: FeatureBody,
+}
+
+/// The learners. The compiler makes files handle each new one.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum FeatureBody {
+    Fab(Box<FabFeatures>),
+    OnlineFab(Box<OnlineFab>),
+}
+
+impl FeatureBody {
+    fn new(config: &FeatureConfig) -> FeatureBody {
+        let FeatureConfig { kind, settings, seed, shard, columns } = config;
+        let (online, n_columns) = (settings.online, columns.len());
+        match kind {
+            FeatureKind::OnlineFab => {
+                FeatureBody::OnlineFab(Box::new(OnlineFab::new(online, n_columns, *seed, *shard)))
+            }
+            FeatureKind::Fab => FeatureBody::Fab(Box::new(FabFeatures::new(online.fab, n_columns, *seed, *shard))),
+        }
+    }
+
+    fn learner(&self) -> &dyn FeatureLearner {
+        match self {
+            FeatureBody::Fab(learner) => learner.as_ref(),
+            FeatureBody::OnlineFab(learner) => learner.as_ref(),
+        }
+    }
+
+    fn learner_mut(&mut self) -> &mut dyn FeatureLearner {
+        match self {
+            FeatureBody::Fab(learner) => learner.as_mut(),
+            FeatureBody::OnlineFab(learner) => learner.as_mut(),
+        }
+    }
+}
+
+impl FeatureModel {
+    /// A model that has seen nothing.
+    pub fn new(config: FeatureConfig) -> Result<FeatureModel, ConfigError> {
+        config.check()?;
+        let body = FeatureBody::new(&config);
+        Ok(FeatureModel { config, body })
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &FeatureConfig {
+        &self.config
+    }
+
+    /// The names of the columns.
+    pub fn columns(&self) -> &[String] {
+        &self.config.columns
+    }
+
+    /// Learns from a batch. All or nothing: after an error the model is as it was.
+    pub fn update(&mut self, batch: &Batch<'_>) -> Result<StepReport, UpdateError> {
+        self.check(batch)?;
+        with_rows_that_count(batch, |batch| self.body.learner_mut().update(batch))
+    }
+
+    /// Says what is wrong with a batch, if anything, without learning from it.
+    pub fn check(&self, batch: &Batch<'_>) -> Result<(), UpdateError> {
+        check_batch(self.config.columns.len(), batch)
+    }
+
+    /// Ends a pass. Batch kinds fit here; without it they fit whenever a snapshot is asked for.
+    pub fn finish(&mut self) {
+        self.body.learner_mut().finish();
+    }
+
+    fn features(&self) -> FeatureSet {
+        match self.n_seen() {
+            0 => FeatureSet::default(),
+            _ => self.body.learner().features(),
+        }
+    }
+
+    /// The small model of what was seen.
+    pub fn snapshot(&self) -> FeatureSnapshot {
+        let learner = self.body.learner();
+        FeatureSnapshot {
+            n_seen: learner.n_seen(),
+            columns: self.config.columns.clone(),
+            k_implemented: learner.k_implemented(),
+            set: self.features(),
+            log_score: learner.log_score(),
+            events: learner.events().clone(),
+        }
+    }
+
+    /// A scorer of rows by the model as it is. As for mixtures, rows are ranked among those that the learner still holds:
+    /// those are scored by this model and in the same way, while the scores along the stream came from earlier models, and
+    /// from bounds of the density. Where the learner holds none, they are ranked among the scores along the stream.
+    pub fn scorer(&self) -> FeatureScorer {
+        let learner = self.body.learner();
+        let (set, mut log_score) = (self.features(), learner.log_score());
+        let held = learner.recent_rows(RANKED_AMONG);
+        if !held.is_empty() {
+            let mut reader = FeatureReader::new(set.clone());
+            let rows = held.chunks_exact(self.config.columns.len());
+            log_score.recent = rows.map(|row| reader.read(row).log_density).collect();
+            log_score.recent.sort_by(f64::total_cmp);
+        }
+        FeatureScorer::new(set, &log_score)
+    }
+
+    /// Rows seen.
+    pub fn n_seen(&self) -> u64 {
+        self.body.learner().n_seen()
+    }
+
+    /// Features in the master model.
+    pub fn k_implemented(&self) -> usize {
+        self.body.learner().k_implemented()
+    }
+
+    /// What happened so far.
+    pub fn events(&self) -> &EventLog {
+        self.body.learner().events()
+    }
+
+    /// Log-scores along the stream.
+    pub fn log_score(&self) -> LogScore {
+        self.body.learner().log_score()
+    }
+
+    /// Combines models of disjoint parts of one stream, which cannot be done: the reason says why.
+    pub fn merge(models: &[FeatureModel]) -> Result<FeatureModel, MergeError> {
+        match models {
+            [] => Err(MergeError::Nothing),
+            [one] => Ok(one.clone()),
+            [first, ..] => Err(MergeError::Unsupported { reason: unmergeable(first.config.kind) }),
+        }
+    }
+}
+
+fn unmergeable(kind: FeatureKind) -> String {
+    match kind.info().streaming {
+        false => format!("{kind} is a batch kind: fit it once on all rows instead"),
+        true => format!(
+            "models of {kind} cannot be merged: which features a row has depends on all features together, so that those of \
+             one shard say nothing of the rows of another; continue one model with --resume instead"
+        ),
+    }
+}
