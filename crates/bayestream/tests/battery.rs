@@ -129,5 +129,9 @@ mod features {
     feature_battery! {
         lfm_fab: Fab;
         lfm_online_fab: OnlineFab;
+        lfm_em: Em;
+        lfm_ibp: Ibp;
+        lfm_vb: Vb;
+        lfm_meibp: Meibp;
     }
 }

@@ -85,6 +85,11 @@ impl BatchFeatures {
         }
     }
 
+    /// How it fits.
+    pub fn way(&self) -> &Way {
+        &self.way
+    }
+
     /// The rows that count: one of weight 0 is none.
     fn counting(&self) -> (Vec<f64>, Vec<f64>) {
         let (mut rows, mut weights) = (Vec::with_capacity(self.rows.len()), Vec::with_capacity(self.weights.len()));

@@ -1,6 +1,7 @@
 //! Models of binary latent features in files of the same format as others.
 
 use super::{FeatureBody, FeatureConfig, FeatureKind, FeatureModel};
+use crate::engine::lfm::{Rival, Way};
 use crate::model::file::{invalid, packed, unpacked};
 use crate::model::{FormatError, Header, read_header};
 
@@ -32,9 +33,15 @@ impl FeatureModel {
 
 impl FeatureBody {
     fn fits(&self, kind: FeatureKind) -> bool {
-        matches!(
-            (self, kind),
-            (FeatureBody::Fab(_), FeatureKind::Fab) | (FeatureBody::OnlineFab(_), FeatureKind::OnlineFab)
-        )
+        match self {
+            FeatureBody::OnlineFab(_) => kind == FeatureKind::OnlineFab,
+            FeatureBody::Batch(learner) => match learner.way() {
+                Way::Fab(_) => kind == FeatureKind::Fab,
+                Way::Rival(Rival::Em, _) => kind == FeatureKind::Em,
+                Way::Rival(Rival::Ibp, _) => kind == FeatureKind::Ibp,
+                Way::Rival(Rival::Vb, _) => kind == FeatureKind::Vb,
+                Way::Rival(Rival::Meibp, _) => kind == FeatureKind::Meibp,
+            },
+        }
     }
 }

@@ -13,10 +13,18 @@ pub enum FeatureKind {
     Fab,
     /// Online FAB.
     OnlineFab,
+    /// Variational EM.
+    Em,
+    /// Indian buffet process by sampling.
+    Ibp,
+    /// Variational Bayes.
+    Vb,
+    /// Indian buffet process by maximisation.
+    Meibp,
 }
 
 /// Every kind that learns rows as sums of features.
-pub const FEATURE_KINDS: [KindInfo<FeatureKind>; 2] = [
+pub const FEATURE_KINDS: [KindInfo<FeatureKind>; 6] = [
     KindInfo {
         kind: FeatureKind::Fab,
         name: "lfm/fab",
@@ -30,6 +38,34 @@ pub const FEATURE_KINDS: [KindInfo<FeatureKind>; 2] = [
         alias: Some("lfm"),
         streaming: true,
         summary: "rows as sums of features that are there or not, finds their number in one pass (online FAB)",
+    },
+    KindInfo {
+        kind: FeatureKind::Em,
+        name: "lfm/em",
+        alias: None,
+        streaming: false,
+        summary: "variational EM, which hardly lets go of features: keeps every row, for comparison",
+    },
+    KindInfo {
+        kind: FeatureKind::Ibp,
+        name: "lfm/ibp",
+        alias: None,
+        streaming: false,
+        summary: "Indian buffet process by accelerated Gibbs sampling, noise not learnt: keeps every row, for comparison",
+    },
+    KindInfo {
+        kind: FeatureKind::Vb,
+        name: "lfm/vb",
+        alias: None,
+        streaming: false,
+        summary: "variational Bayes of every number of features from 2 on, noise not learnt: keeps every row, for comparison",
+    },
+    KindInfo {
+        kind: FeatureKind::Meibp,
+        name: "lfm/meibp",
+        alias: None,
+        streaming: false,
+        summary: "features that only add, Indian buffet process by maximisation: keeps every row, for comparison",
     },
 ];
 

@@ -12,7 +12,7 @@ pub use snapshot::FeatureSnapshot;
 use super::rows::{check_batch, check_columns, with_rows_that_count};
 use super::{ConfigError, MergeError, UpdateError};
 use crate::data::Batch;
-use crate::engine::lfm::{FabFeatures, OnlineFab};
+use crate::engine::lfm::{BatchFeatures, OnlineFab, Rival, RivalSettings, Way};
 use crate::engine::{FeatureLearner, StepReport};
 use crate::structure::{EventLog, FeatureReader, FeatureScorer, FeatureSet, LogScore};
 use serde::{Deserialize, Serialize};
@@ -77,7 +77,7 @@ pub struct FeatureModel {
 /// The learners. The compiler makes files handle each new one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum FeatureBody {
-    Fab(Box<FabFeatures>),
+    Batch(Box<BatchFeatures>),
     OnlineFab(Box<OnlineFab>),
 }
 
@@ -85,24 +85,34 @@ impl FeatureBody {
     fn new(config: &FeatureConfig) -> FeatureBody {
         let FeatureConfig { kind, settings, seed, shard, columns } = config;
         let (online, n_columns) = (settings.online, columns.len());
-        match kind {
+        let rival = |rival: Rival| {
+            let max_features = Some(online.fab.max_features);
+            let tolerance = online.fab.tolerance;
+            Way::Rival(rival, RivalSettings { max_features, tolerance, ..settings.rivals.clone() })
+        };
+        let way = match kind {
             FeatureKind::OnlineFab => {
-                FeatureBody::OnlineFab(Box::new(OnlineFab::new(online, n_columns, *seed, *shard)))
+                return FeatureBody::OnlineFab(Box::new(OnlineFab::new(online, n_columns, *seed, *shard)));
             }
-            FeatureKind::Fab => FeatureBody::Fab(Box::new(FabFeatures::new(online.fab, n_columns, *seed, *shard))),
-        }
+            FeatureKind::Fab => Way::Fab(online.fab),
+            FeatureKind::Em => rival(Rival::Em),
+            FeatureKind::Ibp => rival(Rival::Ibp),
+            FeatureKind::Vb => rival(Rival::Vb),
+            FeatureKind::Meibp => rival(Rival::Meibp),
+        };
+        FeatureBody::Batch(Box::new(BatchFeatures::new(way, n_columns, *seed, *shard)))
     }
 
     fn learner(&self) -> &dyn FeatureLearner {
         match self {
-            FeatureBody::Fab(learner) => learner.as_ref(),
+            FeatureBody::Batch(learner) => learner.as_ref(),
             FeatureBody::OnlineFab(learner) => learner.as_ref(),
         }
     }
 
     fn learner_mut(&mut self) -> &mut dyn FeatureLearner {
         match self {
-            FeatureBody::Fab(learner) => learner.as_mut(),
+            FeatureBody::Batch(learner) => learner.as_mut(),
             FeatureBody::OnlineFab(learner) => learner.as_mut(),
         }
     }

@@ -1,7 +1,7 @@
 //! All that can be set of a model of binary latent features.
 
 use super::FeatureKind;
-use crate::engine::lfm::{Gate, OnlineSettings, Start};
+use crate::engine::lfm::{Gate, OnlineSettings, RivalSettings, Start};
 use crate::model::parse::{positive, put, put_option, put_word, word};
 use crate::model::settings::put_known;
 use crate::model::{ConfigError, SettingInfo};
@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 pub struct FeatureSettings {
     /// Fits by FAB, of all rows and of those of a stream.
     pub online: OnlineSettings,
+    /// The rivals, but for the most features and the tolerance, which all kinds share.
+    pub rivals: RivalSettings,
 }
 
 const STARTS: [(&str, Start); 2] = [("births", Start::Births), ("random", Start::Random)];
@@ -28,8 +30,21 @@ fn every(_: FeatureKind) -> bool {
     true
 }
 
+fn fab(kind: FeatureKind) -> bool {
+    matches!(kind, FeatureKind::Fab | FeatureKind::OnlineFab)
+}
+
+fn rival(kind: FeatureKind) -> bool {
+    !fab(kind)
+}
+
+/// Rivals with priors, which do not learn the noise.
+fn told(kind: FeatureKind) -> bool {
+    rival(kind) && kind != FeatureKind::Em
+}
+
 /// Every setting there is.
-pub const FEATURE_SETTINGS: [SettingInfo<FeatureSettings, FeatureKind>; 14] = [
+pub const FEATURE_SETTINGS: [SettingInfo<FeatureSettings, FeatureKind>; 18] = [
     SettingInfo {
         name: "max-features",
         takes: "a number from 1 to 10000",
@@ -43,7 +58,7 @@ pub const FEATURE_SETTINGS: [SettingInfo<FeatureSettings, FeatureKind>; 14] = [
         takes: "births or random",
         help: "where a fit begins: without features, which are born as long as the criterion rises, or with many random ones \
                that shrink (the paper's)",
-        of: every,
+        of: fab,
         get: |s| word(&s.online.fab.start, &STARTS),
         set: |s, t| put_word(&mut s.online.fab.start, t, &STARTS),
     },
@@ -51,7 +66,7 @@ pub const FEATURE_SETTINGS: [SettingInfo<FeatureSettings, FeatureKind>; 14] = [
         name: "shrink-steps",
         takes: "a number from 0 to 10000",
         help: "steps in each iteration that let go of features faster (the paper's T); 0 for none",
-        of: every,
+        of: fab,
         get: |s| s.online.fab.shrink_steps.to_string(),
         set: |s, t| put(&mut s.online.fab.shrink_steps, t, |v| *v <= 10_000),
     },
@@ -67,7 +82,7 @@ pub const FEATURE_SETTINGS: [SettingInfo<FeatureSettings, FeatureKind>; 14] = [
         name: "max-iterations",
         takes: "a number from 1 to 1000000",
         help: "iterations of a fit at most",
-        of: every,
+        of: fab,
         get: |s| s.online.fab.max_iterations.to_string(),
         set: |s, t| put(&mut s.online.fab.max_iterations, t, |v| (1..=1_000_000).contains(v)),
     },
@@ -75,7 +90,7 @@ pub const FEATURE_SETTINGS: [SettingInfo<FeatureSettings, FeatureKind>; 14] = [
         name: "held-out-gate",
         takes: "auto, on or off",
         help: "whether births are also judged by cells that the fit does not see (auto: when rows are few for the columns)",
-        of: every,
+        of: fab,
         get: |s| word(&s.online.fab.held_out_gate, &GATES),
         set: |s, t| put_word(&mut s.online.fab.held_out_gate, t, &GATES),
     },
@@ -83,7 +98,7 @@ pub const FEATURE_SETTINGS: [SettingInfo<FeatureSettings, FeatureKind>; 14] = [
         name: "trial-iterations",
         takes: "a number from 1 to 10000",
         help: "iterations before a birth is judged",
-        of: every,
+        of: fab,
         get: |s| s.online.fab.trial_iterations.to_string(),
         set: |s, t| put(&mut s.online.fab.trial_iterations, t, |v| (1..=10_000).contains(v)),
     },
@@ -91,7 +106,7 @@ pub const FEATURE_SETTINGS: [SettingInfo<FeatureSettings, FeatureKind>; 14] = [
         name: "tries",
         takes: "a number from 1 to 1000",
         help: "directions in which a birth is tried before births end",
-        of: every,
+        of: fab,
         get: |s| s.online.fab.tries.to_string(),
         set: |s, t| put(&mut s.online.fab.tries, t, |v| (1..=1000).contains(v)),
     },
@@ -99,7 +114,7 @@ pub const FEATURE_SETTINGS: [SettingInfo<FeatureSettings, FeatureKind>; 14] = [
         name: "moves",
         takes: "on or off",
         help: "whether features are tried to be removed and merged once the criterion has settled",
-        of: every,
+        of: fab,
         get: |s| word(&s.online.fab.moves, &SWITCH),
         set: |s, t| put_word(&mut s.online.fab.moves, t, &SWITCH),
     },
@@ -142,6 +157,38 @@ pub const FEATURE_SETTINGS: [SettingInfo<FeatureSettings, FeatureKind>; 14] = [
         of: streams,
         get: |s| word(&s.online.polishes, &SWITCH),
         set: |s, t| put_word(&mut s.online.polishes, t, &SWITCH),
+    },
+    SettingInfo {
+        name: "sweeps",
+        takes: "a number from 1 to 1000000",
+        help: "sweeps of a sampler, or rounds at most",
+        of: rival,
+        get: |s| s.rivals.sweeps.to_string(),
+        set: |s, t| put(&mut s.rivals.sweeps, t, |v| (1..=1_000_000).contains(v)),
+    },
+    SettingInfo {
+        name: "alpha",
+        takes: "a number larger than 0",
+        help: "features that a row is expected to have",
+        of: told,
+        get: |s| s.rivals.alpha.to_string(),
+        set: |s, t| put(&mut s.rivals.alpha, t, positive),
+    },
+    SettingInfo {
+        name: "noise",
+        takes: "a number larger than 0",
+        help: "standard deviation of the noise while features are learnt, in units of each column's own",
+        of: told,
+        get: |s| s.rivals.noise.to_string(),
+        set: |s, t| put(&mut s.rivals.noise, t, positive),
+    },
+    SettingInfo {
+        name: "spread",
+        takes: "a number larger than 0",
+        help: "standard deviation of a weight before any row, in the same units",
+        of: told,
+        get: |s| s.rivals.spread.to_string(),
+        set: |s, t| put(&mut s.rivals.spread, t, positive),
     },
 ];
 

@@ -14,6 +14,8 @@ pub(super) const MOST_OPEN: usize = 10;
 /// Sweeps of the mean field at most, and the change of an activation below which they end.
 const MOST_SWEEPS: usize = 100;
 const SETTLED: f64 = 1e-9;
+/// Turns of features that a search makes at most.
+const MOST_TURNS: usize = 200;
 /// Shares are kept this far from none and all: a feature that was never seen is unlikely, not impossible.
 const LEAST_SHARE: f64 = 1e-12;
 /// Cells are brought within this many standard deviations of the noise, so that squares stay finite.
@@ -93,12 +95,18 @@ impl FeatureReader {
             self.gram_of = there;
         }
         let centred: Vec<f64> = self.gram_of.iter().map(|&j| self.unexplained(row, j)).collect();
-        let (mut q, fields) = self.mean_field(&self.pulls(&centred));
-        let mut open: Vec<usize> = (0..k).collect();
-        open.sort_by(|&a, &b| fields[a].abs().total_cmp(&fields[b].abs()).then(a.cmp(&b)));
-        open.truncate(most_open);
-        open.sort_unstable();
-        let (log_density, combinations) = self.tell_together(&open, &centred, &mut q);
+        let pulls = self.pulls(&centred);
+        let shares: Vec<f64> = self.log_odds.iter().map(|odds| sigmoid(*odds)).collect();
+        let mut told = self.tell(shares, &pulls, &centred, most_open);
+        if k > most_open {
+            // Many features overlap, and the mean field from the shares on may stay where no one of them gains alone.
+            let start = self.climb(&told.q, &pulls);
+            let other = self.tell(start, &pulls, &centred, most_open);
+            if other.log_density > told.log_density {
+                told = other;
+            }
+        }
+        let Told { log_density, q, open, combinations } = told;
         match self.gram_of.is_empty() {
             // The shares themselves and zero, which rounding would only come close to.
             true => {
@@ -175,10 +183,58 @@ impl FeatureReader {
         (0..self.log_odds.len()).map(pull).collect()
     }
 
-    /// Activations by mean field, from the shares on, and their log-odds.
-    fn mean_field(&self, pulls: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    /// What a row is told to be when the mean field begins with these activations.
+    fn tell(&self, start: Vec<f64>, pulls: &[f64], centred: &[f64], most_open: usize) -> Told {
+        let (mut q, fields) = self.mean_field(start, pulls);
+        let mut open: Vec<usize> = (0..q.len()).collect();
+        open.sort_by(|&a, &b| fields[a].abs().total_cmp(&fields[b].abs()).then(a.cmp(&b)));
+        open.truncate(most_open);
+        open.sort_unstable();
+        let (log_density, combinations) = self.tell_together(&open, centred, &mut q);
+        Told { log_density, q, open, combinations }
+    }
+
+    /// The combination from which neither one feature nor two turned over lead to a likelier one, from these activations on.
+    fn climb(&self, q: &[f64], pulls: &[f64]) -> Vec<f64> {
+        let k = q.len();
+        let mut z: Vec<f64> = q.iter().map(|q| f64::from(u8::from(*q > 0.5))).collect();
+        // What the log-joint gains when a feature is turned over.
+        let mut gains = vec![0.0; k];
+        let turn = |z: f64| 1.0 - 2.0 * z;
+        for _ in 0..MOST_TURNS {
+            for at in 0..k {
+                let products = &self.gram[at * k..(at + 1) * k];
+                let by_all: f64 = products.iter().zip(&z).map(|(g, z)| g * z).sum();
+                gains[at] = turn(z[at]) * (self.log_odds[at] + pulls[at] - by_all) - 0.5 * products[at];
+            }
+            let mut best = (SETTLED, 0, 0);
+            for one in 0..k {
+                let products = &self.gram[one * k..(one + 1) * k];
+                if gains[one] > best.0 {
+                    best = (gains[one], one, one);
+                }
+                for two in one + 1..k {
+                    let gain = gains[one] + gains[two] - turn(z[one]) * turn(z[two]) * products[two];
+                    if gain > best.0 {
+                        best = (gain, one, two);
+                    }
+                }
+            }
+            let (gain, one, two) = best;
+            if gain <= SETTLED {
+                break;
+            }
+            z[one] = 1.0 - z[one];
+            if two != one {
+                z[two] = 1.0 - z[two];
+            }
+        }
+        z
+    }
+
+    /// Activations by mean field, from these on, and their log-odds.
+    fn mean_field(&self, mut q: Vec<f64>, pulls: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let k = pulls.len();
-        let mut q: Vec<f64> = self.log_odds.iter().map(|odds| sigmoid(*odds)).collect();
         let mut fields = self.log_odds.clone();
         for _ in 0..MOST_SWEEPS {
             let mut moved = 0.0_f64;
@@ -246,6 +302,14 @@ impl FeatureReader {
         open.iter().for_each(|&at| q[at] = q[at].min(1.0));
         (total, combinations)
     }
+}
+
+/// What the mean field and the features told together say of a row.
+struct Told {
+    log_density: f64,
+    q: Vec<f64>,
+    open: Vec<usize>,
+    combinations: Vec<f64>,
 }
 
 /// A number of standard deviations whose square is finite.
