@@ -129,7 +129,7 @@ impl ByRow {
             mean.copy_from_slice(&offset);
             for f in 0..k {
                 let p = z[i * k + f];
-                shares[f] += p / n as f64;
+                shares[f] += p;
                 mean.iter_mut().zip(&weights[f * d..][..d]).for_each(|(m, w)| *m += p * w);
             }
             for j in 0..d {
@@ -137,6 +137,7 @@ impl ByRow {
                 counts[j] += observed[j];
             }
         }
+        shares.iter_mut().for_each(|share| *share /= n as f64);
         let precision = left
             .iter()
             .zip(&counts)
