@@ -78,7 +78,7 @@ pub const FEATURE_EXEMPTIONS: [Exemption<FeatureSubject>; 7] = [
     },
     Exemption {
         check: "one row is a model",
-        applies: |subject| matches!(subject.kind(), FeatureKind::Em | FeatureKind::Vb),
+        applies: |subject| matches!(subject.kind(), FeatureKind::Em | FeatureKind::Vb | FeatureKind::Meibp),
         reason: "features that explain nothing cost nothing, and stay",
     },
     Exemption {
