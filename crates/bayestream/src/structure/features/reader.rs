@@ -1,7 +1,8 @@
 //! Rows read under a feature set that stays as it is.
 //!
 //! Which features a row has is found by mean field: q_k = σ(log π_k/(1 − π_k) + w_k'Λ(x − b − Σ_{j≠k} q_j w_j − w_k/2)),
-//! [FAB/LFM] (11) without its shrinkage, over the cells that are there. Then the features that this leaves open, all of
+//! [FAB/LFM] (11) without its shrinkage, over the cells that are there, which count for more and more where features are
+//! many. Then the features that this leaves open, all of
 //! them where there are few, are told together: the log-joint of each of their combinations is made, while the others stay
 //! as the mean field has them. The sum of these is the density where all features are open, else a lower bound that is
 //! never below that of the mean field alone.
@@ -14,6 +15,10 @@ pub(super) const MOST_OPEN: usize = 10;
 /// Sweeps of the mean field at most, and the change of an activation below which they end.
 const MOST_SWEEPS: usize = 100;
 const SETTLED: f64 = 1e-9;
+/// How much cells count at first, by what factor more they count at each step, and the sweeps of a step.
+const FIRST_HEED: f64 = 1.0 / 256.0;
+const MORE_HEED: f64 = 1.4;
+const SWEEPS_OF_A_HEED: usize = 3;
 /// Turns of features that a search makes at most.
 const MOST_TURNS: usize = 200;
 /// Shares are kept this far from none and all: a feature that was never seen is unlikely, not impossible.
@@ -97,9 +102,10 @@ impl FeatureReader {
         let centred: Vec<f64> = self.gram_of.iter().map(|&j| self.unexplained(row, j)).collect();
         let pulls = self.pulls(&centred);
         let shares: Vec<f64> = self.log_odds.iter().map(|odds| sigmoid(*odds)).collect();
-        let mut told = self.tell(shares, &pulls, &centred, most_open);
-        if k > most_open {
-            // Many features overlap, and the mean field from the shares on may stay where no one of them gains alone.
+        let are_many = k > most_open;
+        let start = if are_many { self.cool(shares, &pulls) } else { shares };
+        let mut told = self.tell(start, &pulls, &centred, most_open);
+        if are_many {
             let start = self.climb(&told.q, &pulls);
             let other = self.tell(start, &pulls, &centred, most_open);
             if other.log_density > told.log_density {
@@ -185,7 +191,7 @@ impl FeatureReader {
 
     /// What a row is told to be when the mean field begins with these activations.
     fn tell(&self, start: Vec<f64>, pulls: &[f64], centred: &[f64], most_open: usize) -> Told {
-        let (mut q, fields) = self.mean_field(start, pulls);
+        let (mut q, fields) = self.mean_field(start, pulls, 1.0, MOST_SWEEPS);
         let mut open: Vec<usize> = (0..q.len()).collect();
         open.sort_by(|&a, &b| fields[a].abs().total_cmp(&fields[b].abs()).then(a.cmp(&b)));
         open.truncate(most_open);
@@ -232,16 +238,27 @@ impl FeatureReader {
         z
     }
 
-    /// Activations by mean field, from these on, and their log-odds.
-    fn mean_field(&self, mut q: Vec<f64>, pulls: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    /// Activations to begin with: those of the mean field when cells count for little at first, and then for more and more.
+    /// Many features overlap, and from the shares on the mean field would settle with the first that explain something.
+    fn cool(&self, mut q: Vec<f64>, pulls: &[f64]) -> Vec<f64> {
+        let mut heed = FIRST_HEED;
+        while heed < 1.0 {
+            q = self.mean_field(q, pulls, heed, SWEEPS_OF_A_HEED).0;
+            heed *= MORE_HEED;
+        }
+        q
+    }
+
+    /// Activations by mean field, from these on, and their log-odds. What cells say counts `heed` times.
+    fn mean_field(&self, mut q: Vec<f64>, pulls: &[f64], heed: f64, most_sweeps: usize) -> (Vec<f64>, Vec<f64>) {
         let k = pulls.len();
         let mut fields = self.log_odds.clone();
-        for _ in 0..MOST_SWEEPS {
+        for _ in 0..most_sweeps {
             let mut moved = 0.0_f64;
             for at in 0..k {
                 let products = &self.gram[at * k..(at + 1) * k];
                 let by_others: f64 = products.iter().zip(&q).map(|(g, q)| g * q).sum::<f64>() - products[at] * q[at];
-                fields[at] = self.log_odds[at] + pulls[at] - by_others - 0.5 * products[at];
+                fields[at] = self.log_odds[at] + heed * (pulls[at] - by_others - 0.5 * products[at]);
                 let new = sigmoid(fields[at]);
                 moved = moved.max((new - q[at]).abs());
                 q[at] = new;

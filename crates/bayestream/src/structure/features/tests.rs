@@ -80,6 +80,27 @@ fn many_features_are_bounded_from_below_and_closely() {
     assert!(gaps[gaps.len() / 2] < 0.05, "{gaps:?}");
 }
 
+/// Features that overlap in all columns, more than are told together: the row's own are found, with cells missing too.
+#[test]
+fn many_overlapping_features_are_told_apart() {
+    let set = FeatureSet { noise: vec![0.01; 30], ..planted(20, 30, 81) };
+    let mut rng = num::stream(82, 0, 0);
+    let mut reader = FeatureReader::new(set.clone());
+    let (mut n_right, n) = (0, 200);
+    for _ in 0..n {
+        let truth: Vec<bool> = set.features.iter().map(|feature| rng.uniform() < feature.share).collect();
+        let mut row = set.offset.clone();
+        for (feature, _) in set.features.iter().zip(&truth).filter(|(_, has)| **has) {
+            row.iter_mut().zip(&feature.weights).for_each(|(x, w)| *x += w);
+        }
+        row.iter_mut().for_each(|x| *x += 0.1 * rng.normal());
+        row.iter_mut().skip(rng.below(7)).step_by(7).for_each(|x| *x = f64::NAN);
+        let told: Vec<bool> = reader.read(&row).activations.iter().map(|q| *q > 0.5).collect();
+        n_right += usize::from(told == truth);
+    }
+    assert!(n_right > n * 9 / 10, "{n_right} of {n}");
+}
+
 #[test]
 fn densities_integrate_to_one() {
     for k in 0..4 {
