@@ -51,22 +51,20 @@ impl FeatureConfig {
 /// ```
 /// use bayestream::data::Batch;
 /// use bayestream::model::{FeatureConfig, FeatureKind, FeatureModel};
+/// use bayestream::synthetic::PlantedFeatures;
 ///
-/// // Two features: one adds 5 to the first two columns of every second row, one 8 to the last of every third.
-/// let cell = |row: u32, column: u32| {
-///     let wave = f64::from((row * 37 + column * 11) % 101) / 101.0 - 0.5;
-///     wave + if column < 2 { f64::from(row % 2) * 5.0 } else { f64::from(u32::from(row % 3 == 0)) * 8.0 }
-/// };
-/// let rows: Vec<f64> = (0..300).flat_map(|row| (0..3).map(move |column| cell(row, column))).collect();
-/// let columns = ["left", "middle", "right"].map(String::from).to_vec();
+/// // Images of 6 × 6 pixels, each a sum of some of four patterns, with noise.
+/// let rows = PlantedFeatures::blocks(1).rows(0, 1000);
+/// let columns = (0..36).map(|pixel| format!("p{pixel}")).collect();
 /// let mut model = FeatureModel::new(FeatureConfig::new(FeatureKind::Fab, columns)).unwrap();
-/// model.update(&Batch::new(&rows, 3).unwrap()).unwrap();
+/// model.update(&Batch::new(&rows, 36).unwrap()).unwrap();
 /// model.finish();
-/// assert_eq!(model.snapshot().k_realized(), 2);
-/// // A row whose first column is missing: the second tells that the first feature is there.
-/// let (mut row, mut sd) = (vec![f64::NAN, 5.0, 0.0], Vec::new());
-/// model.scorer().fill(&mut row, &mut sd);
-/// assert!((row[0] - 5.0).abs() < 0.5 && sd[0] > 0.0);
+/// assert_eq!(model.snapshot().k_realized(), 4);
+/// // An image without its second pixel: the others tell which patterns are there, and so what it was, but for the noise.
+/// let (mut image, mut sd) = (rows[..36].to_vec(), Vec::new());
+/// image[1] = f64::NAN;
+/// model.scorer().fill(&mut image, &mut sd);
+/// assert!((image[1] - rows[1]).abs() < 4.0 * sd[1] && sd[1] < 0.5);
 /// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FeatureModel {
