@@ -9,7 +9,7 @@ use crate::summary::mean_sd_text;
 use crate::table::Table;
 use bayestream::data::Batch;
 use bayestream::engine::FeatureLearner;
-use bayestream::engine::lfm::{BatchFeatures, FabSettings, Rival, RivalSettings, Way};
+use bayestream::engine::lfm::BatchFeatures;
 use bayestream::structure::FeatureSet;
 use bayestream::synthetic::PlantedFeatures;
 use bayestream_plot::{Chart, grid};
@@ -22,6 +22,7 @@ const METHODS: [Method; 4] = [Method::Births, Method::Printed, Method::Em, Metho
 /// Pictures of a method in a row of the figure, at most.
 const SHOWN: usize = 8;
 
+#[derive(Default)]
 struct Found {
     early: FeatureSet,
     end: FeatureSet,
@@ -30,12 +31,8 @@ struct Found {
 fn learn(&(method, seed): &(Method, u64)) -> Result<Found, ReproduceError> {
     let planted = PlantedFeatures::blocks(seed);
     let rows = planted.rows(0, ROWS);
-    let way = match method {
-        Method::Printed => Way::Fab(FabSettings::paper()),
-        Method::Em => Way::Rival(Rival::Em, RivalSettings::default()),
-        Method::Ibp => Way::Rival(Rival::Ibp, told_noise(planted.noise, &rows, planted.n_columns())),
-        _ => Way::Fab(FabSettings::default()),
-    };
+    let rivals = told_noise(planted.noise, &rows, planted.n_columns());
+    let Some(way) = method.way(&rivals) else { return Ok(Found::default()) };
     let mut learner = BatchFeatures::new(way, planted.n_columns(), seed, 0);
     if let Ok(batch) = Batch::new(&rows, planted.n_columns()) {
         learner.update(&batch);

@@ -32,19 +32,25 @@ impl Method {
         }
     }
 
-    /// A learner that has seen nothing; `rivals` is what rivals are told.
-    pub fn learner(self, n_columns: usize, seed: u64, rivals: &RivalSettings) -> Box<dyn FeatureLearner> {
-        let rival = |rival: Rival| Way::Rival(rival, rivals.clone());
-        let way = match self {
-            Method::Births => Way::Fab(FabSettings::default()),
-            Method::Printed => Way::Fab(FabSettings::paper()),
-            Method::Online => return Box::new(OnlineFab::new(OnlineSettings::default(), n_columns, seed, 0)),
+    /// How all rows are fitted at once, if they are; `rivals` is what rivals are told.
+    pub fn way(self, rivals: &RivalSettings) -> Option<Way> {
+        let rival = |rival: Rival| Some(Way::Rival(rival, rivals.clone()));
+        match self {
+            Method::Births => Some(Way::Fab(FabSettings::default())),
+            Method::Printed => Some(Way::Fab(FabSettings::paper())),
+            Method::Online => None,
             Method::Em => rival(Rival::Em),
             Method::Ibp => rival(Rival::Ibp),
             Method::Vb => rival(Rival::Vb),
             Method::Meibp => rival(Rival::Meibp),
-        };
-        Box::new(BatchFeatures::new(way, n_columns, seed, 0))
+        }
+    }
+
+    fn learner(self, n_columns: usize, seed: u64, rivals: &RivalSettings) -> Box<dyn FeatureLearner> {
+        match self.way(rivals) {
+            Some(way) => Box::new(BatchFeatures::new(way, n_columns, seed, 0)),
+            None => Box::new(OnlineFab::new(OnlineSettings::default(), n_columns, seed, 0)),
+        }
     }
 
     /// Learns rows and gives the features, with the seconds of processor time that it took.
@@ -60,16 +66,20 @@ impl Method {
     }
 }
 
+/// Mean and standard deviation of each column.
+fn moments(rows: &[f64], n_columns: usize) -> Vec<(f64, f64)> {
+    let n = (rows.len() / n_columns) as f64;
+    let of_column = |j: usize| {
+        let column = || rows.iter().skip(j).step_by(n_columns);
+        let mean = column().sum::<f64>() / n;
+        (mean, (column().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt())
+    };
+    (0..n_columns).map(of_column).collect()
+}
+
 /// Columns with mean 0 and variance 1, as in the paper; columns that do not vary are left out.
 pub fn standardised(rows: &[f64], n_columns: usize) -> (Vec<f64>, usize) {
-    let n = (rows.len() / n_columns) as f64;
-    let column = |j: usize| rows.iter().skip(j).step_by(n_columns);
-    let moments: Vec<(f64, f64)> = (0..n_columns)
-        .map(|j| {
-            let mean = column(j).sum::<f64>() / n;
-            (mean, (column(j).map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt())
-        })
-        .collect();
+    let moments = moments(rows, n_columns);
     let kept: Vec<usize> = (0..n_columns).filter(|j| moments[*j].1 > 0.0).collect();
     let scaled = |row: &[f64]| kept.iter().map(|&j| (row[j] - moments[j].0) / moments[j].1).collect::<Vec<f64>>();
     (rows.chunks_exact(n_columns).flat_map(scaled).collect(), kept.len())
@@ -135,11 +145,6 @@ pub fn foretell(set: &FeatureSet, seen: &[f64], truth: &[f64]) -> Foretold {
 
 /// Rivals that are told the noise, by the mean over columns of its standard deviation in units of the columns' own.
 pub fn told_noise(noise: f64, rows: &[f64], n_columns: usize) -> RivalSettings {
-    let n = (rows.len() / n_columns) as f64;
-    let relative = (0..n_columns).map(|j| {
-        let column = || rows.iter().skip(j).step_by(n_columns);
-        let mean = column().sum::<f64>() / n;
-        noise / (column().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt()
-    });
+    let relative = moments(rows, n_columns).into_iter().map(|(_, sd)| noise / sd);
     RivalSettings { noise: relative.sum::<f64>() / n_columns as f64, ..RivalSettings::default() }
 }

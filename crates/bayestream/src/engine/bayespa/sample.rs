@@ -23,7 +23,8 @@ pub(super) struct Drawn {
     pub rho: Vec<f32>,
     /// Tables of each topic, summed over the sweeps that count; empty when the number of topics is given.
     pub tables: Vec<f64>,
-    /// τ of each document and label, for averaging classifiers.
+    /// The features of each document in rows, and τ of each document and label, for averaging classifiers.
+    pub features: Vec<f64>,
     pub tau: Vec<f64>,
 }
 

@@ -51,7 +51,8 @@ impl Space {
             self.add(settings, leg, earlier, -1);
         }
         if settings.classifier == Classifier::Averaging && settings.cost > 0.0 {
-            drawn.tau = self.passive_aggressive(settings, leg, drawn);
+            drawn.features = mean_features(settings, &leg.lot, drawn, self.k);
+            drawn.tau = self.passive_aggressive(settings, leg, &drawn.features);
         }
         self.add(settings, leg, drawn, 1);
         pulls.map_or(0, |pulls| pulls.n_repairs)
@@ -139,10 +140,10 @@ impl Space {
     }
 
     /// The dual variables of the passive-aggressive problem of a mini-batch, label by label. [BayesPA] (24), (25)
-    fn passive_aggressive(&self, settings: &MedSettings, leg: &Leg<'_>, drawn: &Drawn) -> Vec<f64> {
+    fn passive_aggressive(&self, settings: &MedSettings, leg: &Leg<'_>, features: &[f64]) -> Vec<f64> {
         let (lot, n_tasks) = (&leg.lot, self.tasks.len());
         let mut tau = vec![0.0; lot.len() * n_tasks];
-        let (features, variances) = (mean_features(settings, lot, drawn, self.k), self.variances(settings));
+        let variances = self.variances(settings);
         for (q, task) in self.tasks.iter().enumerate() {
             let Weights::Averaging { mean, .. } = &task.weights else { continue };
             let (documents, examples): (Vec<usize>, Vec<Example<'_>>) = (0..lot.len())
@@ -162,11 +163,11 @@ impl Space {
 
     /// μ moves by V Σ τ y x. [BayesPA] (24)
     fn add_steps(&mut self, settings: &MedSettings, lot: &Lot<'_>, drawn: &Drawn, by: f64) {
-        let (k, n_tasks) = (self.k, self.tasks.len());
-        let (features, variances) = (mean_features(settings, lot, drawn, k), self.variances(settings));
+        let (d, n_tasks) = (drawn.features.len() / lot.len().max(1), self.tasks.len());
+        let variances = self.variances(settings);
         for (q, task) in self.tasks.iter_mut().enumerate() {
             let Weights::Averaging { mean, .. } = &mut task.weights else { continue };
-            for (document, features) in features.chunks_exact(k + 1).enumerate() {
+            for (document, features) in drawn.features.chunks_exact(d.max(1)).enumerate() {
                 let step = by * drawn.tau[document * n_tasks + q] * f64::from(lot.side(document, task.label));
                 if step != 0.0 {
                     mean.iter_mut().zip(features).zip(&variances).for_each(|((m, x), v)| *m += step * v * x);
