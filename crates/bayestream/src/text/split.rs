@@ -122,8 +122,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_are_split_as_the_whole(text in "[a-c0-2_.,:;'\"\\- \t\r\n\u{e9}\u{301}\u{5d0}\u{30a2}\u{ad}\u{200d}\u{1f468}\u{4e2d}\u{0e01}]{0,30}|\\PC{0,20}|.{0,20}") {
-            prop_assert_eq!(split(&text), text.unicode_words().collect::<Vec<_>>());
+        fn pieces_are_split_as_the_whole(text in "[a-c0-2_.,:;'\"\\- \t\r\n\u{e9}\u{301}\u{345}\u{5d0}\u{30a2}\u{ad}\u{200d}\u{1f468}\u{4e2d}\u{0e01}\u{1e08f}]{0,30}|\\PC{0,20}|.{0,20}") {
+            // The rules join a mark to the blank before it, and a mark that is a letter makes a word of both. Here
+            // blanks are in no word.
+            let whole: Vec<&str> = text.unicode_words().map(|word| word.trim_start_matches([' ', '\t', '\n', '\r'])).collect();
+            prop_assert_eq!(split(&text), whole);
         }
     }
 }
