@@ -5,7 +5,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from suite import classify, growth, kernels, memory, outlier_choice, outliers, real, rust, sequential, skab, speed, topics
+from suite import classify, growth, impute, kernels, memory, outlier_choice, outliers, real, rust, sequential, skab, speed, topics
 
 BENCHMARKS = {
     "speed": speed.run,
@@ -19,6 +19,7 @@ BENCHMARKS = {
     "sequential": sequential.run,
     "topics": topics.run,
     "classify": classify.run,
+    "impute": impute.run,
 }
 
 

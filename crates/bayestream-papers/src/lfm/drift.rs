@@ -1,6 +1,6 @@
 //! A stream whose features change at once: two of five are replaced and two come anew.
 
-use super::trial::{foretell, hide};
+use super::trial::foretell;
 use crate::error::ReproduceError;
 use crate::experiment::Setting;
 use crate::outcome::Outcome;
@@ -11,7 +11,7 @@ use bayestream::data::Batch;
 use bayestream::engine::FeatureLearner;
 use bayestream::engine::lfm::{OnlineFab, OnlineSettings};
 use bayestream::structure::Happening;
-use bayestream::synthetic::PlantedFeatures;
+use bayestream::synthetic::{PlantedFeatures, with_holes};
 use bayestream_plot::Chart;
 
 const COLUMNS: usize = 30;
@@ -40,7 +40,7 @@ fn learn(&(watches, seed): &(bool, u64)) -> Result<Run, ReproduceError> {
     let mut learner = OnlineFab::new(settings, COLUMNS, seed, 0);
     let judge = |learner: &OnlineFab, stream: &PlantedFeatures| {
         let test = stream.rows(1_000_000, HELD_OUT);
-        foretell(&learner.features(), &hide(&test, HIDDEN, seed), &test).hidden
+        foretell(&learner.features(), &with_holes(&test, HIDDEN, seed), &test).hidden
     };
     let feed = |learner: &mut OnlineFab, rows: &[f64]| {
         if let Ok(batch) = Batch::new(rows, COLUMNS) {

@@ -1,6 +1,6 @@
 //! Missing cells filled: how far off they are, and whether their intervals hold what they promise.
 
-use super::trial::{Method, foretell, hide, standardised};
+use super::trial::{Method, foretell, standardised};
 use crate::data::DataFolder;
 use crate::error::ReproduceError;
 use crate::experiment::Setting;
@@ -10,6 +10,7 @@ use crate::parallel::run_all;
 use crate::summary::mean_sd_text;
 use crate::table::Table;
 use bayestream::engine::lfm::RivalSettings;
+use bayestream::synthetic::with_holes;
 
 const HIDDEN: f64 = 0.2;
 const METHODS: [Method; 2] = [Method::Births, Method::Online];
@@ -50,7 +51,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
             files.push(path);
             for seed in &seeds {
                 let path = setting.out_dir.join(format!("impute-{}-{seed}.npy", set.name));
-                npy::write(&path, &hide(&set.rows, HIDDEN, *seed), set.d)?;
+                npy::write(&path, &with_holes(&set.rows, HIDDEN, *seed), set.d)?;
                 files.push(path);
             }
         }
@@ -63,7 +64,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
     }
     let learn = |&(at, method, seed): &(usize, Method, u64)| {
         let set = &sets[at];
-        let seen = hide(&set.rows, HIDDEN, seed);
+        let seen = with_holes(&set.rows, HIDDEN, seed);
         let (features, seconds) = method.fit(&seen, set.d, seed, &RivalSettings::default());
         Ok((features.features.len(), foretell(&features, &seen, &set.rows), seconds))
     };

@@ -1,7 +1,7 @@
 //! One pass against all rows at once: planted features, and USPS and MNIST along the rows seen.
 
 use super::sets;
-use super::trial::{Method, foretell, hide, standardised};
+use super::trial::{Method, foretell, standardised};
 use crate::error::ReproduceError;
 use crate::experiment::Setting;
 use crate::outcome::Outcome;
@@ -12,7 +12,7 @@ use bayestream::data::Batch;
 use bayestream::engine::FeatureLearner;
 use bayestream::engine::lfm::{OnlineFab, OnlineSettings, RivalSettings};
 use bayestream::num;
-use bayestream::synthetic::PlantedFeatures;
+use bayestream::synthetic::{PlantedFeatures, with_holes};
 use bayestream_plot::{Chart, grid};
 use cpu_time::ThreadTime;
 
@@ -39,7 +39,7 @@ fn learn(&((d, k, n), method, seed): &Job) -> Result<Run, ReproduceError> {
     let (rows, _) = standardised(&planted.rows(0, n + HELD_OUT), d);
     let (train, test) = rows.split_at(n * d);
     let (set, seconds) = method.fit(train, d, seed, &RivalSettings::default());
-    let told = foretell(&set, &hide(test, HIDDEN, seed), test);
+    let told = foretell(&set, &with_holes(test, HIDDEN, seed), test);
     Ok(Run { k: set.features.len(), pll: told.hidden, seconds })
 }
 
@@ -49,7 +49,7 @@ type Point = (usize, usize, f64, f64);
 fn along(rows: &[f64], d: usize, seed: u64, portion: usize) -> Vec<Point> {
     let n = rows.len() / d - REAL_HELD_OUT;
     let (train, test) = rows.split_at(n * d);
-    let hidden = hide(test, HIDDEN, seed);
+    let hidden = with_holes(test, HIDDEN, seed);
     let mut learner = OnlineFab::new(OnlineSettings::default(), d, seed, 0);
     let (mut points, mut seconds) = (Vec::new(), 0.0);
     for (at, part) in train.chunks(portion * d).enumerate() {

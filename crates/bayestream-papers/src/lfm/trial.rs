@@ -85,17 +85,13 @@ pub fn standardised(rows: &[f64], n_columns: usize) -> (Vec<f64>, usize) {
     (rows.chunks_exact(n_columns).flat_map(scaled).collect(), kept.len())
 }
 
-/// Hides this share of the cells.
-pub fn hide(rows: &[f64], share: f64, seed: u64) -> Vec<f64> {
-    let mut rng = num::stream(seed, 0x1f, 0);
-    rows.iter().map(|x| if rng.uniform() < share { f64::NAN } else { *x }).collect()
-}
-
 /// How well cells are foretold by the features that the cells which are there give a row.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Foretold {
-    /// Mean log-density of a hidden cell (PLL) and of one that is there (TLL), by mean and noise as in the paper.
+    /// Mean log-density of a hidden cell (PLL), by the mean and the standard deviation that it is filled with.
     pub hidden: f64,
+    /// The same by the noise alone, as in the paper, and the mean log-density of a cell that is there (TLL).
+    pub hidden_by_noise: f64,
     pub there: f64,
     /// Root of the mean squared error of hidden cells.
     pub rmse: f64,
@@ -112,31 +108,27 @@ pub fn foretell(set: &FeatureSet, seen: &[f64], truth: &[f64]) -> Foretold {
     let mut reader = FeatureReader::new(set.clone());
     let mut told = Foretold::default();
     let (mut n_hidden, mut n_there) = (0.0, 0.0);
-    let (mut filled, mut sd) = (vec![0.0; d], vec![0.0; d]);
+    let ln_density = |error: f64, variance: f64| -0.5 * (num::LN_2PI + variance.ln() + error * error / variance);
     for (seen, truth) in seen.chunks_exact(d).zip(truth.chunks_exact(d)) {
-        let activations = reader.read(seen).activations;
-        let mut means = set.offset.clone();
-        for (feature, q) in set.features.iter().zip(&activations) {
-            means.iter_mut().zip(&feature.weights).for_each(|(m, w)| *m += q * w);
-        }
-        filled.copy_from_slice(seen);
-        reader.fill(&mut filled, &mut sd);
+        let reading = reader.read(seen);
         for j in 0..d {
-            let error = truth[j] - means[j];
-            let ln_density = -0.5 * (num::LN_2PI + set.noise[j].ln() + error * error / set.noise[j]);
+            let (mean, variance) = reader.missing_cell(&reading, j);
+            let error = truth[j] - mean;
             if seen[j].is_nan() {
                 n_hidden += 1.0;
-                told.hidden += ln_density;
-                told.rmse += (truth[j] - filled[j]) * (truth[j] - filled[j]);
-                told.coverage += f64::from(u8::from((truth[j] - filled[j]).abs() <= NINETY * sd[j]));
+                told.hidden += ln_density(error, variance);
+                told.hidden_by_noise += ln_density(error, set.noise[j]);
+                told.rmse += error * error;
+                told.coverage += f64::from(u8::from(error.abs() <= NINETY * variance.sqrt()));
             } else {
                 n_there += 1.0;
-                told.there += ln_density;
+                told.there += ln_density(error, set.noise[j]);
             }
         }
     }
     Foretold {
         hidden: told.hidden / n_hidden,
+        hidden_by_noise: told.hidden_by_noise / n_hidden,
         there: told.there / n_there,
         rmse: (told.rmse / n_hidden).sqrt(),
         coverage: told.coverage / n_hidden,

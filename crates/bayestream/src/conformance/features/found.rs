@@ -16,6 +16,7 @@ fn truth_set(planted: &PlantedFeatures) -> FeatureSet {
     FeatureSet {
         offset: planted.offset.clone(),
         noise: vec![planted.noise * planted.noise; planted.n_columns()],
+        unseen: vec![planted.noise * planted.noise; planted.n_columns()],
         features: planted.weights.iter().enumerate().map(feature).collect(),
     }
 }

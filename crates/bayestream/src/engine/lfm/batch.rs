@@ -6,6 +6,7 @@ use super::parameters::Parameters;
 use super::rivals::{Rival, RivalSettings};
 use super::rows::Rows;
 use super::settings::FabSettings;
+use super::unseen::noise_under;
 use crate::data::{Batch, Frame, LARGEST_CELL, Scaling};
 use crate::engine::{FeatureLearner, StepReport};
 use crate::num;
@@ -66,7 +67,8 @@ impl Iteration<'_> {
 
     /// The model after it, in the data's own units.
     pub fn features(&self) -> FeatureSet {
-        export(self.parameters, self.frame, &names(self.shard, self.parameters.k))
+        let noise: Vec<f64> = self.parameters.precision.iter().map(|l| 1.0 / l).collect();
+        export(self.parameters, &noise, self.frame, &names(self.shard, self.parameters.k))
     }
 }
 
@@ -113,18 +115,22 @@ impl BatchFeatures {
             watch(&Iteration { index, bound, parameters, frame: &frame, shard: self.shard });
             index += 1;
         };
-        let parameters = match &self.way {
+        let (parameters, unseen) = match &self.way {
             Way::Fab(settings) => {
                 let rng = num::stream(self.seed, u64::from(self.shard), 0);
                 let mut show = |fit: &super::Fit| show(fit.bound, &fit.parameters);
-                fit_rows(&framed, self.n_columns, Some(&weights), settings, rng, &mut show).1.parameters
+                let fitted = fit_rows(&framed, self.n_columns, Some(&weights), settings, rng, &mut show);
+                (fitted.fit.parameters, fitted.unseen)
             }
             Way::Rival(rival, settings) => {
                 let rows = Rows::new(&framed, self.n_columns, Some(&weights));
-                rival.fit(&rows, settings, (self.seed, u64::from(self.shard)), &mut |p| show(f64::NAN, p))
+                let seed = (self.seed, u64::from(self.shard));
+                let parameters = rival.fit(&rows, settings, seed, &mut |p| show(f64::NAN, p));
+                let unseen = noise_under(&rows, &parameters);
+                (parameters, unseen)
             }
         };
-        export(&parameters, &frame, &names(self.shard, parameters.k))
+        export(&parameters, &unseen, &frame, &names(self.shard, parameters.k))
     }
 }
 

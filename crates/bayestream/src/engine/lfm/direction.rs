@@ -3,7 +3,7 @@
 use super::field::Field;
 use super::parameters::Parameters;
 use super::rows::Rows;
-use crate::num;
+use crate::num::{self, Rng};
 
 /// Steps towards the direction of a single feature, at most.
 const SEPARATIONS: usize = 30;
@@ -61,10 +61,7 @@ impl Directions {
         } else {
             num::add_rows(&self.vectors[first * d..][..d], &self.residuals, n, &mut along);
         }
-        let upper = two_means(&along, &rows.weights)?;
-        let above: f64 = upper.iter().zip(&rows.weights).filter(|(u, _)| **u).map(|(_, w)| w).sum();
-        let has = 2.0 * above <= rows.mass;
-        Some(upper.iter().map(|u| if *u == has { 0.95 } else { 0.05 }).collect())
+        two_groups(&along, rows)
     }
 
     /// Directions that stand out of the noise.
@@ -73,43 +70,94 @@ impl Directions {
         self.spreads.iter().filter(|s| **s > noise).count()
     }
 
+    /// First guesses of as many features as there are directions that stand out of the noise.
+    pub fn guess_all(&self, most: usize, rows: &Rows, rng: &mut Rng) -> Vec<Vec<f64>> {
+        let m = self.n_signals(rows).min(most);
+        let white = self.whiten(m, rows);
+        let mut found: Vec<f64> = Vec::new();
+        let mut guesses = Vec::new();
+        let mut along = vec![0.0; rows.n];
+        for _ in 0..m {
+            let mut direction: Vec<f64> = (0..m).map(|_| rng.normal()).collect();
+            settle_on(&mut direction, &white, &found, rows, &mut along);
+            guesses.extend(two_groups(&along, rows));
+            found.extend_from_slice(&direction);
+        }
+        guesses
+    }
+
     /// Sums of features spread as much as features do; what sets a feature apart is that its rows stand on two sides and
     /// nowhere between. So among directions that stand out of the noise, and from number `first` of them, goes to one along
     /// which the fourth moment is least like that of a normal distribution (the fixed point of FastICA).
     fn separate(&self, first: usize, rows: &Rows, along: &mut [f64]) {
+        let m = self.n_signals(rows).max(first + 1).min(rows.d);
+        let white = self.whiten(m, rows);
+        let mut direction = vec![0.0; m];
+        direction[first] = 1.0;
+        settle_on(&mut direction, &white, &[], rows, along);
+    }
+
+    /// The residuals along the first `m` directions, each with variance one, m × n.
+    fn whiten(&self, m: usize, rows: &Rows) -> Vec<f64> {
         let (n, d) = (rows.n, rows.d);
-        let m = self.n_signals(rows).max(first + 1).min(d);
         let mut white = vec![0.0; m * n];
         for (i, white) in white.chunks_exact_mut(n.max(1)).enumerate() {
             let scale = 1.0 / self.spreads[i].max(f64::MIN_POSITIVE).sqrt();
             let factors: Vec<f64> = self.vectors[i * d..][..d].iter().map(|v| v * scale).collect();
             num::add_rows(&factors, &self.residuals, n, white);
         }
-        let mut direction = vec![0.0; m];
-        direction[first] = 1.0;
-        let (mut cubes, mut next) = (vec![0.0; n], vec![0.0; m]);
-        for _ in 0..SEPARATIONS {
-            along.fill(0.0);
-            num::add_rows(&direction, &white, n, along);
-            for ((cube, y), w) in cubes.iter_mut().zip(&*along).zip(&rows.weights) {
-                *cube = y * y * y * w / rows.mass;
-            }
-            num::dots(&cubes, &white, n, &mut next);
-            next.iter_mut().zip(&direction).for_each(|(v, u)| *v -= 3.0 * u);
-            let length = next.iter().map(|v| v * v).sum::<f64>().sqrt();
-            if !(length > 0.0 && length.is_finite()) {
-                return;
-            }
-            next.iter_mut().for_each(|v| *v /= length);
-            let cosine: f64 = next.iter().zip(&direction).map(|(a, b)| a * b).sum();
-            std::mem::swap(&mut direction, &mut next);
-            if 1.0 - cosine.abs() < 1e-6 {
-                break;
-            }
-        }
-        along.fill(0.0);
-        num::add_rows(&direction, &white, n, along);
+        white
     }
+}
+
+/// Moves a direction to a fixed point of FastICA at right angles to those found before, and writes the rows along it.
+fn settle_on(direction: &mut Vec<f64>, white: &[f64], found: &[f64], rows: &Rows, along: &mut [f64]) {
+    let (n, m) = (rows.n, direction.len());
+    let (mut cubes, mut next) = (vec![0.0; n], vec![0.0; m]);
+    if !straighten(direction, found) {
+        return;
+    }
+    for _ in 0..SEPARATIONS {
+        along.fill(0.0);
+        num::add_rows(direction, white, n, along);
+        for ((cube, y), w) in cubes.iter_mut().zip(&*along).zip(&rows.weights) {
+            *cube = y * y * y * w / rows.mass;
+        }
+        num::dots(&cubes, white, n, &mut next);
+        next.iter_mut().zip(&*direction).for_each(|(v, u)| *v -= 3.0 * u);
+        if !straighten(&mut next, found) {
+            return;
+        }
+        let cosine: f64 = next.iter().zip(&*direction).map(|(a, b)| a * b).sum();
+        std::mem::swap(direction, &mut next);
+        if 1.0 - cosine.abs() < 1e-6 {
+            break;
+        }
+    }
+    along.fill(0.0);
+    num::add_rows(direction, white, n, along);
+}
+
+/// Makes a direction of length one at right angles to others; false when nothing is left of it.
+fn straighten(direction: &mut [f64], found: &[f64]) -> bool {
+    for other in found.chunks_exact(direction.len()) {
+        let along: f64 = direction.iter().zip(other).map(|(a, b)| a * b).sum();
+        direction.iter_mut().zip(other).for_each(|(a, b)| *a -= along * b);
+    }
+    let length = direction.iter().map(|v| v * v).sum::<f64>().sqrt();
+    if !(length > 0.0 && length.is_finite()) {
+        return false;
+    }
+    direction.iter_mut().for_each(|v| *v /= length);
+    true
+}
+
+/// Probabilities of a feature that the smaller of two groups of rows has.
+fn two_groups(along: &[f64], rows: &Rows) -> Option<Vec<f64>> {
+    let upper = two_means(along, &rows.weights)?;
+    let above: f64 = upper.iter().zip(&rows.weights).filter(|(u, _)| **u).map(|(_, w)| w).sum();
+    let has = 2.0 * above <= rows.mass;
+    Some(upper.iter().map(|u| if *u == has { 0.95 } else { 0.05 }).collect())
 }
 
 /// Two groups of numbers: true for those nearer to the upper mean. None when all are equal.

@@ -1,30 +1,60 @@
 //! A fit from nothing: births or random features, then FAB to convergence, then moves.
 
-use super::fit::Fit;
-use super::held_out::HeldOut;
+use super::fit::{Fit, Saved};
+use super::grow::{MANY_CELLS, births, grow, regrow};
+use super::held_out::{Foretold, HeldOut};
 use super::rows::Rows;
 use super::settings::{FabSettings, Gate, Start};
-use crate::num::{self, Rng};
+use super::unseen::noise_of_unseen;
+use crate::num::Rng;
 
-/// Rows are few when there are fewer than this many for each column. With more, held-out cells were foretold no worse without
-/// the gate on planted features of 30 columns (8 rows for each: −1.052 against −1.054 for a cell).
+/// Rows are few when there are fewer than this many for each column.
 const FEW_ROWS: f64 = 5.0;
-/// Births after the best one that a fold waits for a better one.
+/// Births after the best one that are waited for a better one.
 const PATIENCE: usize = 5;
-/// Times that cells are held out anew; once where there are many.
+/// With few rows cells are held out anew so many times, and this share of them.
 const FOLDS: usize = 5;
-const MANY_CELLS: usize = 300_000;
-/// Products of features that all columns together may have when features begin at random.
-const MOST_PRODUCTS: f64 = 2e7;
+const SHARE_OF_FEW: f64 = 0.1;
+/// Share of the cells held out along the way with many rows.
+const SHARE_OF_MANY: f64 = 0.05;
+/// Starts of which the best is kept, where there are few cells.
+const STARTS: usize = 6;
 /// Rounds of births and moves, at most.
 const ROUNDS: usize = 3;
 
-/// Groups of dependent features that are tried.
-const GROUPS_TRIED: usize = 2;
-/// Unit vectors are near to dependence when some combination of length one is shorter than the root of this.
-const DEPENDENT: f64 = 0.2;
-/// A feature is in the group when its part in the combination is this much of the largest.
-const IN_GROUP: f64 = 0.3;
+/// What a fit of framed rows gives.
+#[derive(Clone, Debug)]
+pub struct Fitted {
+    /// The rows.
+    pub rows: Rows,
+    /// Features and where they are.
+    pub fit: Fit,
+    /// The noise of cells that were not seen, by column.
+    pub unseen: Vec<f64>,
+}
+
+/// Rows to fit: framed, row by row, NaN where missing.
+#[derive(Clone, Copy)]
+struct Framed<'a> {
+    cells: &'a [f64],
+    d: usize,
+    weights: Option<&'a [f64]>,
+}
+
+impl Framed<'_> {
+    fn rows(&self) -> Rows {
+        let mut rows = Rows::new(self.cells, self.d, self.weights);
+        rows.find_least_noise();
+        rows
+    }
+
+    /// The rows without some of their cells, and these.
+    fn hold_out(&self, share: f64, rng: &mut Rng) -> (Rows, HeldOut) {
+        let mut seen = self.cells.to_vec();
+        let held_out = HeldOut::take(&mut seen, self.d, share, rng);
+        (Framed { cells: &seen, ..*self }.rows(), held_out)
+    }
+}
 
 /// Fits framed rows (row by row, NaN where missing). `watch` sees every iteration that lasts.
 pub fn fit_rows(
@@ -34,51 +64,58 @@ pub fn fit_rows(
     settings: &FabSettings,
     mut rng: Rng,
     watch: &mut dyn FnMut(&Fit),
-) -> (Rows, Fit) {
-    let rows = Rows::new(framed, d, weights);
+) -> Fitted {
+    let framed = Framed { cells: framed, d, weights };
+    let rows = framed.rows();
     let mut fit = Fit::new(&rows);
-    let mut settings = *settings;
     if rows.mass <= 0.0 {
-        return (rows, fit);
+        return Fitted { unseen: vec![1.0; d], rows, fit };
     }
-    if settings.start == Start::Births && is_gated(&rows, &settings) {
-        settings = foretelling(framed, d, weights, &settings, &mut rng);
-    }
+    let mut settings = *settings;
+    let mut told = Foretold::nothing(d);
     match settings.start {
         Start::Random => scatter(&mut fit, &rows, &settings, &mut rng),
-        // Deviates: the paper shrinks random features, which kills true ones while W is still noise. Births found the planted
-        // number in 89 of 100 fits of 5 or 10 features to 100 to 2000 rows
+        // Deviates: the paper shrinks random features, which kills true ones while W is still noise
         // (`laws::planted_features_are_found_with_and_without_missing_cells`).
-        Start::Births => births(&mut fit, &rows, &settings, &mut |fit| {
-            watch(fit);
-            true
-        }),
-    }
-    fit.converge(&rows, &settings.pace(), watch);
-    if settings.moves {
-        for _ in 0..ROUNDS {
-            let before = fit.bound;
-            let pace = settings.pace();
-            while fit.try_removal(&rows, &pace) || fit.try_merge(&rows, &pace) {
-                watch(&fit);
+        Start::Births => {
+            let judge = Judge::of(&rows, &settings);
+            if judge == Judge::Before {
+                (settings.max_features, told) = foretelling(framed, &settings, &mut rng);
             }
-            if regrow(&mut fit, &rows, &settings) {
-                watch(&fit);
-            }
-            if fit.bound <= before {
-                break;
-            }
-            fit.converge(&rows, &pace, watch);
+            let along = best_start(framed, &rows, &settings, judge == Judge::Along, &mut rng, watch);
+            fit = along.0;
+            told.add(&along.1);
         }
     }
-    (rows, fit)
+    fit.converge(&rows, &settings.pace(), watch);
+    if settings.moves && rows.n_cells <= MANY_CELLS {
+        moves(&mut fit, &rows, &settings, watch);
+    }
+    let mut unseen = noise_of_unseen(&fit.field, &rows, &fit.parameters);
+    let excess = told.excess(&unseen);
+    unseen.iter_mut().zip(&fit.parameters.precision).for_each(|(noise, l)| *noise = (*noise * excess).max(1.0 / l));
+    Fitted { rows, fit, unseen }
 }
 
-fn is_gated(rows: &Rows, settings: &FabSettings) -> bool {
-    match settings.held_out_gate {
-        Gate::On => true,
-        Gate::Off => false,
-        Gate::Auto => rows.mass < FEW_ROWS * rows.d as f64,
+/// When births are judged by cells that are held out, too.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Judge {
+    /// Never.
+    No,
+    /// In fits of their own, before the one that counts.
+    Before,
+    /// While features are born.
+    Along,
+}
+
+impl Judge {
+    fn of(rows: &Rows, settings: &FabSettings) -> Judge {
+        let are_few = rows.mass < FEW_ROWS * rows.d as f64 && rows.n_cells <= MANY_CELLS;
+        match (settings.held_out_gate, are_few) {
+            (Gate::Off, _) => Judge::No,
+            (Gate::On, _) | (Gate::Auto, true) => Judge::Before,
+            (Gate::Auto, false) => Judge::Along,
+        }
     }
 }
 
@@ -91,55 +128,147 @@ fn scatter(fit: &mut Fit, rows: &Rows, settings: &FabSettings, rng: &mut Rng) {
     fit.maximise(rows);
 }
 
-/// How to begin, and with how many features at most, by held-out cells. With few rows the criterion rises after more features
-/// have begun to make them less probable; and where rows differ by degrees, features that shrink from a random start, which
-/// share the degrees among them, may foretell better than features born one by one.
-fn foretelling(
-    framed: &[f64],
-    d: usize,
-    weights: Option<&[f64]>,
+/// How features begin.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Births {
+    /// Many at once.
+    Many,
+    /// One by one.
+    Single,
+}
+
+impl Births {
+    fn go(
+        self,
+        fit: &mut Fit,
+        rows: &Rows,
+        settings: &FabSettings,
+        rng: &mut Rng,
+        goes_on: &mut dyn FnMut(&Fit) -> bool,
+    ) {
+        match self {
+            Births::Many => grow(fit, rows, settings, rng, goes_on),
+            Births::Single => births(fit, rows, settings, goes_on),
+        }
+    }
+}
+
+/// The fit of largest bound among those that grow from several starts, more of them where cells are few and cheap, and how
+/// it foretold cells that were held out while it grew, if any were.
+fn best_start(
+    framed: Framed<'_>,
+    rows: &Rows,
     settings: &FabSettings,
+    holds_out: bool,
     rng: &mut Rng,
-) -> FabSettings {
-    let random = FabSettings { max_features: settings.max_features.min(most_scattered(d)), ..FabSettings::paper() };
-    // Log-likelihood of held-out cells by number of features; a path that ends stays where it is.
-    let mut paths: Vec<Vec<f64>> = Vec::new();
-    let mut scattered = 0.0;
-    let n_folds = if framed.len() > MANY_CELLS { 1 } else { FOLDS };
-    for _ in 0..n_folds {
-        let mut seen = framed.to_vec();
-        let held_out = HeldOut::take(&mut seen, d, rng);
-        let seen = Rows::new(&seen, d, weights);
+    watch: &mut dyn FnMut(&Fit),
+) -> (Fit, Foretold) {
+    let n_starts = (MANY_CELLS / rows.n_cells.max(1)).clamp(1, STARTS);
+    let mut best: Option<(Fit, Foretold)> = None;
+    for start in 1..=n_starts {
+        // The last of several: features that were born one by one may be fewer.
+        let births = if start > 1 && start == n_starts { Births::Single } else { Births::Many };
+        let grown = match holds_out {
+            true => grow_judged(framed, rows, settings, births, rng, watch),
+            false => {
+                let mut fit = Fit::new(rows);
+                births.go(&mut fit, rows, settings, rng, &mut |fit| {
+                    watch(fit);
+                    true
+                });
+                (fit, Foretold::nothing(rows.d))
+            }
+        };
+        if best.as_ref().is_none_or(|best| grown.0.bound > best.0.bound) {
+            best = Some(grown);
+        }
+    }
+    best.unwrap_or_else(|| (Fit::new(rows), Foretold::nothing(rows.d)))
+}
+
+/// Grows features as long as cells that are held out become more probable. Where features only share out what varies by
+/// degrees, the criterion would rise for long.
+fn grow_judged(
+    framed: Framed<'_>,
+    rows: &Rows,
+    settings: &FabSettings,
+    births: Births,
+    rng: &mut Rng,
+    watch: &mut dyn FnMut(&Fit),
+) -> (Fit, Foretold) {
+    let (seen, held_out) = framed.hold_out(SHARE_OF_MANY, rng);
+    let mut fit = Fit::new(&seen);
+    let mut best: (Saved, Foretold) = (fit.save(), held_out.foretell(&seen, &fit));
+    births.go(&mut fit, &seen, settings, rng, &mut |fit| {
+        watch(fit);
+        let told = held_out.foretell(&seen, fit);
+        if told.log_likelihood > best.1.log_likelihood {
+            best = (fit.save(), told);
+        }
+        fit.k() < best.0.k() + PATIENCE
+    });
+    fit.restore(&best.0);
+    fit.maximise(rows);
+    for _ in 0..settings.trial_iterations {
+        fit.iterate(rows, settings.shrink_steps);
+    }
+    (fit, best.1)
+}
+
+/// How many features there may be at most, by held-out cells, and how well these are foretold then. With few rows the
+/// criterion rises after more features have begun to make held-out cells less probable.
+fn foretelling(framed: Framed<'_>, settings: &FabSettings, rng: &mut Rng) -> (usize, Foretold) {
+    let mut paths: Vec<Path> = Vec::new();
+    for _ in 0..FOLDS {
+        let (seen, held_out) = framed.hold_out(SHARE_OF_FEW, rng);
         let mut fit = Fit::new(&seen);
-        scatter(&mut fit, &seen, &random, rng);
-        fit.converge(&seen, &random.pace(), &mut |_| ());
-        scattered += held_out.log_likelihood(&seen, &fit);
-        let mut fit = Fit::new(&seen);
-        let mut path = vec![held_out.log_likelihood(&seen, &fit)];
-        births(&mut fit, &seen, settings, &mut |fit: &Fit| {
-            // A birth may come with a death, and then replaces what was known of its number of features.
-            path.truncate(fit.k());
-            let told = held_out.log_likelihood(&seen, fit);
-            path.resize(fit.k() + 1, told);
-            let best = (1..path.len()).fold(0, |best, k| if path[k] > path[best] { k } else { best });
-            fit.k() < best + PATIENCE
+        let mut path = Path(vec![(0, held_out.foretell(&seen, &fit))]);
+        grow(&mut fit, &seen, settings, rng, &mut |fit: &Fit| {
+            // A birth may come with deaths, and then replaces what was known of as many features.
+            path.0.retain(|(k, _)| *k < fit.k());
+            path.0.push((fit.k(), held_out.foretell(&seen, fit)));
+            fit.k() < path.best() + PATIENCE
         });
         paths.push(path);
     }
-    let (k, told) = most_foretelling(&paths);
-    if scattered > told {
-        return random;
-    }
-    FabSettings { max_features: k.min(settings.max_features), ..*settings }
+    let longest = paths.iter().map(Path::end).max().unwrap_or(0);
+    let k = most_foretelling(&paths, longest);
+    let mut told = Foretold::nothing(framed.d);
+    paths.iter().for_each(|path| told.add(path.at(k)));
+    // All cells may tell one more than those that the folds saw.
+    let most = (k + 1).min(longest);
+    (most.min(settings.max_features), told)
 }
 
-/// The largest number of features that foretells no worse than the best one, as far as folds can tell, with what it foretells
-/// in all of them: it is the criterion's part to say that a feature is not there.
-fn most_foretelling(paths: &[Vec<f64>]) -> (usize, f64) {
-    let longest = paths.iter().map(Vec::len).max().unwrap_or(1);
-    let of = |k: usize| paths.iter().map(move |path| path[k.min(path.len() - 1)]);
+/// How held-out cells are foretold by ever more features.
+struct Path(Vec<(usize, Foretold)>);
+
+impl Path {
+    /// With `k` features or the next more that there were.
+    fn at(&self, k: usize) -> &Foretold {
+        let n_fewer = self.0.iter().take_while(|step| step.0 < k).count();
+        &self.0[n_fewer.min(self.0.len() - 1)].1
+    }
+
+    /// The number of features that foretells best.
+    fn best(&self) -> usize {
+        let better = |best: (usize, f64), step: &(usize, Foretold)| {
+            if step.1.log_likelihood > best.1 { (step.0, step.1.log_likelihood) } else { best }
+        };
+        self.0.iter().fold((0, f64::NEG_INFINITY), better).0
+    }
+
+    fn end(&self) -> usize {
+        self.0.last().map_or(0, |step| step.0)
+    }
+}
+
+/// The largest number of features that foretells no worse than the best one, as far as folds can tell: it is the
+/// criterion's part to say that a feature is not there.
+fn most_foretelling(paths: &[Path], longest: usize) -> usize {
+    let of = |k: usize| paths.iter().map(move |path| path.at(k).log_likelihood);
     let told = |k: usize| of(k).sum::<f64>();
-    let best = (1..longest).fold(0, |best, k| if told(k) > told(best) { k } else { best });
+    let best = (1..=longest).fold(0, |best, k| if told(k) > told(best) { k } else { best });
     let n = paths.len() as f64;
     let is_no_worse = |k: &usize| {
         let losses: Vec<f64> = of(best).zip(of(*k)).map(|(best, other)| best - other).collect();
@@ -147,77 +276,23 @@ fn most_foretelling(paths: &[Vec<f64>]) -> (usize, f64) {
         let variance = losses.iter().map(|l| (l - mean) * (l - mean)).sum::<f64>() / (n - 1.0).max(1.0);
         mean <= (variance / n).sqrt()
     };
-    let k = (best..longest).rev().find(is_no_worse).unwrap_or(best);
-    (k, told(k))
+    (best..=longest).rev().find(is_no_worse).unwrap_or(best)
 }
 
-/// Random features that can be begun with: every column with missing cells has its own products of all of them.
-fn most_scattered(d: usize) -> usize {
-    ((MOST_PRODUCTS / d as f64).sqrt() as usize).max(1)
-}
-
-/// Adds features as long as the bound rises and `goes_on`, which sees each birth, says so.
-pub fn births(fit: &mut Fit, rows: &Rows, settings: &FabSettings, goes_on: &mut dyn FnMut(&Fit) -> bool) {
+/// Removals, merges and births in the place of others, as long as the bound rises.
+fn moves(fit: &mut Fit, rows: &Rows, settings: &FabSettings, watch: &mut dyn FnMut(&Fit)) {
     let pace = settings.pace();
-    'birth: while fit.k() < settings.max_features {
-        let before = fit.save();
-        for which in 0..settings.tries {
-            let is_tried = fit.add_along(which, rows, &pace);
-            if is_tried && fit.bound > before.bound {
-                if goes_on(fit) {
-                    continue 'birth;
-                }
-                return;
-            }
-            fit.restore(&before);
-            if !is_tried {
-                break;
-            }
+    for _ in 0..ROUNDS {
+        let before = fit.bound;
+        while fit.try_removal(rows, &pace) || fit.try_merge(rows, &pace) {
+            watch(fit);
         }
-        break;
-    }
-}
-
-/// Features that add up to one another: four of them may stand for the sums of three true ones, and none of the four can go
-/// alone. Lets go of all of them and grows features in their place; true when the bound rose.
-fn regrow(fit: &mut Fit, rows: &Rows, settings: &FabSettings) -> bool {
-    let saved = fit.save();
-    let groups = dependent(fit);
-    for keep in groups {
-        fit.field.retain(&keep);
-        fit.maximise(rows);
-        births(fit, rows, settings, &mut |_| true);
-        if fit.bound > saved.bound {
-            return true;
+        if regrow(fit, rows, settings) {
+            watch(fit);
         }
-        fit.restore(&saved);
-    }
-    false
-}
-
-/// Marks of the features outside each of the groups that are nearest to linear dependence.
-fn dependent(fit: &Fit) -> Vec<Vec<bool>> {
-    let (k, p) = (fit.k(), &fit.parameters);
-    let scaled = |f: usize| {
-        let scaled: Vec<f64> = p.feature(f).iter().zip(&p.precision).map(|(w, l)| w * l.sqrt()).collect();
-        let length = scaled.iter().map(|v| v * v).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
-        scaled.into_iter().map(|v| v / length).collect::<Vec<f64>>()
-    };
-    let directions: Vec<f64> = (0..k).flat_map(scaled).collect();
-    let mut gram = vec![0.0; k * k];
-    for f in 0..k {
-        num::dots(&directions[f * p.d..][..p.d], &directions, p.d, &mut gram[f * k..][..k]);
-    }
-    let (mut values, mut vectors) = (vec![0.0; k], vec![0.0; k * k]);
-    num::symmetric_eigen(&gram, k, &mut values, &mut vectors);
-    let mut groups = Vec::new();
-    for at in (0..k).rev().take(GROUPS_TRIED).filter(|at| values[*at] < DEPENDENT) {
-        let vector = &vectors[at * k..][..k];
-        let largest = vector.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
-        let keep: Vec<bool> = vector.iter().map(|v| v.abs() < IN_GROUP * largest).collect();
-        if !groups.contains(&keep) {
-            groups.push(keep);
+        if fit.bound <= before {
+            break;
         }
+        fit.converge(rows, &pace, watch);
     }
-    groups
 }

@@ -4,8 +4,9 @@ use super::parameters::Parameters;
 use crate::data::Frame;
 use crate::structure::{ComponentId, Feature, FeatureSet};
 
-/// The features as others see them, by decreasing salience; `ids` names them in the parameters' order.
-pub fn export(p: &Parameters, frame: &Frame, ids: &[ComponentId]) -> FeatureSet {
+/// The features as others see them, by decreasing salience; `unseen` is the noise of missing cells, and `ids` names the
+/// features in the parameters' order.
+pub fn export(p: &Parameters, unseen: &[f64], frame: &Frame, ids: &[ComponentId]) -> FeatureSet {
     let mut order: Vec<usize> = (0..p.k).collect();
     let salience: Vec<f64> = order.iter().map(|&k| p.salience(k)).collect();
     order.sort_by(|a, b| salience[*b].total_cmp(&salience[*a]).then(ids[*a].cmp(&ids[*b])));
@@ -17,6 +18,7 @@ pub fn export(p: &Parameters, frame: &Frame, ids: &[ComponentId]) -> FeatureSet 
     FeatureSet {
         offset: frame.mean_out(&p.offset),
         noise: p.precision.iter().enumerate().map(|(j, l)| frame.scale(j).powi(2) / l).collect(),
+        unseen: unseen.iter().enumerate().map(|(j, v)| frame.scale(j).powi(2) * v).collect(),
         features: order.iter().map(feature).collect(),
     }
 }
@@ -24,10 +26,10 @@ pub fn export(p: &Parameters, frame: &Frame, ids: &[ComponentId]) -> FeatureSet 
 /// What is wrong with a set of features of `n_columns` columns, if anything.
 pub fn check(set: &FeatureSet, n_columns: usize) -> Result<(), String> {
     let all_finite = |values: &[f64]| values.len() == n_columns && values.iter().all(|v| v.is_finite());
-    if !all_finite(&set.offset) || !all_finite(&set.noise) {
+    if !all_finite(&set.offset) || !all_finite(&set.noise) || !all_finite(&set.unseen) {
         return Err("its offset or its noise does not fit the columns".into());
     }
-    if let Some(at) = set.noise.iter().position(|v| *v <= 0.0) {
+    if let Some(at) = set.noise.iter().zip(&set.unseen).position(|(noise, unseen)| *noise <= 0.0 || *unseen <= 0.0) {
         return Err(format!("the noise of column {} is not positive", at + 1));
     }
     for feature in &set.features {

@@ -6,6 +6,7 @@ use super::field::{Field, Follow};
 use super::parameters::{Maximising, Parameters};
 use super::rows::Rows;
 use super::statistics::{Gathering, Statistics};
+use crate::num::Rng;
 
 /// Features that are tried for removal, the least salient first.
 const REMOVALS_TRIED: usize = 4;
@@ -53,6 +54,13 @@ pub struct Saved {
     parameters: Parameters,
     /// Its L.
     pub bound: f64,
+}
+
+impl Saved {
+    /// Its features.
+    pub fn k(&self) -> usize {
+        self.k
+    }
 }
 
 impl Fit {
@@ -164,6 +172,18 @@ impl Fit {
         for _ in 0..pace.trial_iterations {
             self.iterate(rows, pace.shrink_steps);
         }
+    }
+
+    /// Adds features along the directions of the residuals that stand out of the noise, `most` of them at most, and iterates
+    /// `longer` times as long as after a single birth; returns how many were added.
+    pub fn add_many(&mut self, most: usize, rows: &Rows, pace: &Pace, longer: usize, rng: &mut Rng) -> usize {
+        self.directions.find(rows, &self.field, &self.parameters);
+        let guesses = self.directions.guess_all(most, rows, rng);
+        guesses.iter().for_each(|mu| self.field.push(mu));
+        if !guesses.is_empty() {
+            self.try_out(rows, &Pace { trial_iterations: longer * pace.trial_iterations, ..*pace });
+        }
+        guesses.len()
     }
 
     /// Tries to do without one of the least salient features; true when the bound rose.

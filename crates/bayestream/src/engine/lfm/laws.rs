@@ -4,7 +4,7 @@ use super::*;
 use crate::data::Batch;
 use crate::engine::FeatureLearner;
 use crate::num;
-use crate::structure::FeatureSet;
+use crate::structure::{FeatureReader, FeatureSet};
 use crate::synthetic::{PlantedFeatures, with_holes};
 
 /// Framed planted rows, with a share of the cells missing.
@@ -206,6 +206,60 @@ fn block_images_are_found() {
         let found = learnt(&truth.rows(0, 600), 36, seed);
         assert_found(&found, &truth, 0.99);
         assert!(found.noise.iter().all(|v| (v - 0.09).abs() < 0.03));
+    }
+}
+
+/// The share of hidden cells that are within the interval that should hold nine of ten.
+fn covered(set: FeatureSet, seen: &[f64], truth: &[f64]) -> f64 {
+    let d = set.offset.len();
+    let mut reader = FeatureReader::new(set);
+    let mut sd = vec![0.0; d];
+    let (mut n_within, mut n_hidden) = (0, 0);
+    for (seen, truth) in seen.chunks_exact(d).zip(truth.chunks_exact(d)) {
+        let mut filled = seen.to_vec();
+        reader.fill(&mut filled, &mut sd);
+        for j in (0..d).filter(|j| seen[*j].is_nan()) {
+            n_hidden += 1;
+            n_within += usize::from((filled[j] - truth[j]).abs() <= 1.645 * sd[j]);
+        }
+    }
+    f64::from(n_within as u32) / f64::from(n_hidden)
+}
+
+/// Planted features, few rows of them, and rows that vary by degrees, of which features follow what they can: the interval of
+/// a missing cell holds what it promises, also by a rival that keeps as many features as columns.
+#[test]
+fn intervals_of_missing_cells_hold_what_they_promise() {
+    let mut rng = num::stream(61, 0, 0);
+    let directions: Vec<f64> = (0..3 * 12).map(|_| rng.normal()).collect();
+    let by_degrees: Vec<f64> = (0..800)
+        .flat_map(|_| {
+            let z: [f64; 3] = std::array::from_fn(|_| rng.normal());
+            let cell = |j: usize| (0..3).map(|f| z[f] * directions[f * 12 + j]).sum::<f64>();
+            let noise: [f64; 12] = std::array::from_fn(|_| 0.3 * rng.normal());
+            (0..12).map(move |j| cell(j) + noise[j]).collect::<Vec<_>>()
+        })
+        .collect();
+    let planted = PlantedFeatures::gaussian(12, 4, 62);
+    let sets = [(planted.rows(0, 800), true), (planted.rows(1, 50), true), (by_degrees, false)];
+    for (at, (truth, is_planted)) in sets.iter().enumerate() {
+        let seen = with_holes(truth, 0.2, 63 + at as u64);
+        let batch = Batch::new(&seen, 12).unwrap();
+        let ways = [Way::Fab(FabSettings::default()), Way::Rival(Rival::Em, RivalSettings::default())];
+        for (way_at, way) in ways.into_iter().enumerate() {
+            // Twelve features of EM for fifty rows are beyond what leverage can tell.
+            if way_at == 1 && !(truth.len() > 12 * 100 && *is_planted) {
+                continue;
+            }
+            let mut learner = BatchFeatures::new(way, 12, 64, 0);
+            learner.update(&batch);
+            let covered = covered(learner.features(), &seen, truth);
+            assert!((0.84..=0.96).contains(&covered), "set {at}, way {way_at}: {covered}");
+        }
+        let mut online = OnlineFab::new(OnlineSettings { warm_up: Some(200), ..OnlineSettings::default() }, 12, 65, 0);
+        online.update(&batch);
+        let covered = covered(online.features(), &seen, truth);
+        assert!((0.84..=0.96).contains(&covered), "set {at}, one pass: {covered}");
     }
 }
 

@@ -10,7 +10,9 @@
 //! | `bound` | L |
 //! | `direction` | where a new feature could be |
 //! | `fit` | the loop over all rows, and the moves |
+//! | `grow` | births: many at once, single ones, and in the place of others |
 //! | `held_out` | cells to judge births by |
+//! | `unseen` | the noise of cells that are missing |
 //! | `drive` | a fit from nothing |
 //! | `export` | parameters in the data's own units |
 //! | `rivals` | what others do with the same model |
@@ -27,6 +29,7 @@ mod drive;
 mod export;
 mod field;
 mod fit;
+mod grow;
 mod held_out;
 #[cfg(test)]
 mod laws;
@@ -36,18 +39,21 @@ mod rivals;
 mod rows;
 mod settings;
 mod statistics;
+mod unseen;
 
 pub use batch::{BatchFeatures, Iteration, Way};
 pub use bound::{bound, expected_log_likelihood};
 pub use direction::Directions;
-pub use drive::{births, fit_rows};
+pub use drive::{Fitted, fit_rows};
 pub use export::{check, export};
 pub use field::{Field, Follow, mean};
 pub use fit::{Fit, Pace, Saved, is_used, penalty};
-pub use held_out::HeldOut;
+pub use grow::{births, grow, regrow};
+pub use held_out::{Foretold, HeldOut};
 pub use online::{OnlineFab, OnlineSettings};
 pub use parameters::{Maximising, Parameters, ln_rest, ln_share, log_odds};
 pub use rivals::{Rival, RivalSettings};
 pub use rows::{Holes, Rows};
 pub use settings::{FabSettings, Gate, Start};
 pub use statistics::{Gathering, Statistics};
+pub use unseen::{noise_by_new_rows, noise_of_unseen};

@@ -92,9 +92,10 @@ impl Parameters {
         self.shares.extend((0..k).map(|f| statistics.share(f).clamp(0.0, 1.0)));
         self.misfit(statistics, misfit);
         self.precision.clear();
-        self.precision.extend(misfit.iter().zip(&statistics.counts).map(|(misfit, count)| {
+        self.precision.extend(misfit.iter().zip(&statistics.counts).enumerate().map(|(j, (misfit, count))| {
+            let least = statistics.least_noise.get(j).map_or(LEAST_NOISE, |least| least.max(LEAST_NOISE));
             // A column that was never seen has the variance that its frame gives it.
-            if *count > 0.0 { 1.0 / (misfit / count).max(LEAST_NOISE) } else { 1.0 }
+            if *count > 0.0 { 1.0 / (misfit / count).max(least) } else { 1.0 }
         }));
     }
 

@@ -2,7 +2,7 @@
 
 use super::parameters::Parameters;
 use super::rows::Rows;
-use crate::num;
+use crate::num::{self, Lanes};
 use serde::{Deserialize, Serialize};
 
 /// Sums over rows, with a constant as the last feature: A = Σ E\[z̃z̃ᵀ\], B = Σ E\[z̃\]x, q = Σ x². A column that misses
@@ -24,6 +24,8 @@ pub struct Statistics {
     pub counts: Vec<f64>,
     /// A of the columns that miss cells.
     pub own: Vec<Option<Vec<f64>>>,
+    /// The least variance of the noise by column, where it is known.
+    pub least_noise: Vec<f64>,
 }
 
 /// Buffers that gathering needs, kept between calls.
@@ -31,6 +33,9 @@ pub struct Statistics {
 pub struct Gathering {
     weighted: Vec<f64>,
     by_row: Vec<f64>,
+    listed: Lanes,
+    means: Vec<f64>,
+    products: Vec<f64>,
 }
 
 impl Statistics {
@@ -59,6 +64,7 @@ impl Statistics {
         self.b.resize(s * d, 0.0);
         self.q.clone_from(&rows.squares);
         self.counts.clone_from(&rows.counts);
+        self.least_noise.clone_from(&rows.least_noise);
         for f in 0..=k {
             work.weighted.clear();
             match f < k {
@@ -81,27 +87,29 @@ impl Statistics {
     /// The A of columns with missing cells: summed over the rows that are fewer, those there or those missing.
     fn gather_holes(&mut self, rows: &Rows, mu: &[f64], work: &mut Gathering) {
         let (n, k, s) = (rows.n, self.k, self.k + 1);
-        work.by_row.clear();
-        work.by_row.resize(n * s, 1.0);
+        let Gathering { weighted, by_row, listed, means, products } = work;
+        by_row.clear();
+        by_row.resize(n * s, 1.0);
         for f in 0..k {
-            mu[f * n..][..n].iter().enumerate().for_each(|(i, m)| work.by_row[i * s + f] = *m);
+            mu[f * n..][..n].iter().enumerate().for_each(|(i, m)| by_row[i * s + f] = *m);
         }
+        let zero = vec![0.0; s];
         for holes in &rows.holes {
-            let mut own = vec![0.0; s * s];
-            for &i in &holes.listed {
-                let row = &work.by_row[i as usize * s..][..s];
-                let weight = rows.weights[i as usize];
-                for f in 0..s {
-                    let factor = weight * row[f];
-                    own[f * s..][..f].iter_mut().zip(row).for_each(|(a, z)| *a += factor * z);
-                    own[f * s + f] += factor;
-                }
-            }
+            listed.load_indexed(by_row, s, &holes.listed);
+            weighted.clear();
+            weighted.extend(holes.listed.iter().map(|i| rows.weights[*i as usize]));
+            means.clear();
+            means.resize(s, 0.0);
+            products.clear();
+            products.resize(s * s, 0.0);
+            num::weighted_moments(listed, weighted, &zero, means, products);
+            // z² = z, as above.
+            (0..s).for_each(|f| products[f * s + f] = means[f]);
             if holes.lists_missing {
-                own.iter_mut().zip(&self.a).for_each(|(own, all)| *own = all - *own);
+                products.iter_mut().zip(&self.a).for_each(|(own, all)| *own = all - *own);
             }
-            mirror(&mut own, s);
-            self.own[holes.column] = Some(own);
+            mirror(products, s);
+            self.own[holes.column] = Some(products.clone());
         }
     }
 
@@ -122,6 +130,7 @@ impl Statistics {
             out.clear();
             out.extend(old.iter().zip(new).map(|(o, n)| (1.0 - rho) * o + rho * n));
         };
+        self.least_noise.clone_from(&old.least_noise);
         mix(&mut self.a, &old.a, &new.a);
         mix(&mut self.b, &old.b, &new.b);
         mix(&mut self.q, &old.q, &new.q);
@@ -196,6 +205,7 @@ impl Statistics {
             && at_least_0(&self.q)
             && at_least_0(&self.counts)
             && self.own.len() == n_columns
+            && (self.least_noise.is_empty() || at_least_0(&self.least_noise))
             && self.own.iter().flatten().all(|own| is_square(own))
             && (0..self.k).all(|k| (0.0..=1.0 + 1e-9).contains(&self.share(k)))
     }

@@ -30,8 +30,11 @@ pub struct Feature {
 pub struct FeatureSet {
     /// b: a row without features.
     pub offset: Vec<f64>,
-    /// The variance of the noise in each column.
+    /// The variance of the noise in each column, about what the features of a row add up to when all its cells are known.
     pub noise: Vec<f64>,
+    /// The variance of a missing cell in each column beyond the doubt about the features of its row: at least that of the
+    /// noise, and more where features follow the cells that they are found by.
+    pub unseen: Vec<f64>,
     /// The features.
     pub features: Vec<Feature>,
 }

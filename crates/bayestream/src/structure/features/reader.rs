@@ -135,18 +135,18 @@ impl FeatureReader {
         }
         let reading = self.read(row);
         for j in (0..row.len()).filter(|&j| row[j].is_nan()).collect::<Vec<_>>() {
-            let (mean, variance) = self.predicted(&reading, j);
+            let (mean, variance) = self.missing_cell(&reading, j);
             row[j] = mean;
             sd[j] = variance.sqrt();
         }
     }
 
-    /// Mean and variance of a cell by the features that a reading gives the row, noise and doubt about them included.
-    fn predicted(&self, reading: &Reading, column: usize) -> (f64, f64) {
+    /// Mean and variance of a missing cell by the features that a reading gives the row, noise and doubt about them included.
+    pub fn missing_cell(&self, reading: &Reading, column: usize) -> (f64, f64) {
         let weight = |at: usize| self.set.features[at].weights[column];
         let is_open = |at: &usize| reading.open.binary_search(at).is_ok();
         let mut mean = self.set.offset[column];
-        let mut variance = self.deviations[column] * self.deviations[column];
+        let mut variance = self.set.unseen[column];
         for (at, q) in reading.activations.iter().enumerate() {
             mean += q * weight(at);
             if !is_open(&at) {

@@ -15,6 +15,7 @@ fn planted(k: usize, d: usize, seed: u64) -> FeatureSet {
     FeatureSet {
         offset: (0..d).map(|j| 10.0 * j as f64 - 3.0).collect(),
         noise: (0..d).map(|j| 0.5 + 0.25 * j as f64).collect(),
+        unseen: (0..d).map(|j| 0.5 + 0.25 * j as f64).collect(),
         features,
     }
 }

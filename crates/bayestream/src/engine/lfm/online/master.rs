@@ -3,11 +3,13 @@
 use super::drift::DriftWatch;
 use crate::data::Frame;
 use crate::engine::lfm::direction::Directions;
+use crate::engine::lfm::drive::Fitted;
 use crate::engine::lfm::field::{Field, Follow, mean};
-use crate::engine::lfm::fit::{Fit, is_used};
+use crate::engine::lfm::fit::is_used;
 use crate::engine::lfm::parameters::{Maximising, Parameters};
 use crate::engine::lfm::rows::Rows;
 use crate::engine::lfm::statistics::{Gathering, Statistics};
+use crate::engine::lfm::unseen::noise_by_new_rows;
 use crate::structure::ComponentId;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +36,8 @@ pub(super) struct Master {
     pub frame: Frame,
     /// Averages per row.
     pub statistics: Statistics,
+    /// The noise of cells that are missing, by column, as rows showed it before they were learnt.
+    unseen: Vec<f64>,
     /// A cache: the M-step of the statistics.
     #[serde(skip)]
     pub parameters: Parameters,
@@ -85,7 +89,8 @@ pub(super) struct Step {
 
 impl Master {
     /// The model that a fit of the first rows gives.
-    pub fn new(frame: Frame, fit: &Fit, shard: u32, whole: usize) -> Master {
+    pub fn new(frame: Frame, fitted: &Fitted, shard: u32, whole: usize) -> Master {
+        let fit = &fitted.fit;
         let mut statistics = fit.statistics.clone();
         let mass = statistics.mass();
         statistics.average();
@@ -93,6 +98,7 @@ impl Master {
         let mut master = Master {
             frame,
             statistics,
+            unseen: fitted.unseen.clone(),
             parameters: Parameters::default(),
             ids: (0..k).map(|serial| ComponentId { shard, serial }).collect(),
             shard,
@@ -132,6 +138,9 @@ impl Master {
             return Err("a feature has a number that was not given yet".into());
         }
         let is_positive = |v: f64| v.is_finite() && v > 0.0;
+        if self.unseen.len() != n_columns || !self.unseen.iter().all(|v| is_positive(*v)) {
+            return Err("its noise of missing cells does not fit the columns".into());
+        }
         if !is_positive(self.mass) || !is_positive(self.batches) || !self.drift.is_sound() {
             return Err("its counts of rows are inconsistent".into());
         }
@@ -155,6 +164,11 @@ impl Master {
         bounds
     }
 
+    /// The noise of cells that are missing, by column: at least that of the others.
+    pub fn noise_of_missing(&self) -> Vec<f64> {
+        self.unseen.iter().zip(&self.parameters.precision).map(|(unseen, l)| unseen.max(1.0 / l)).collect()
+    }
+
     /// Learns from rows that were just looked at.
     pub fn learn(&mut self, rows: &Rows, cell_scores: &[f64], step: &Step) -> News {
         let mut news = News::default();
@@ -174,6 +188,12 @@ impl Master {
             self.mass += rows.mass;
             part * self.batches.powf(if self.is_restless { -RESTLESS } else { -CALM })
         };
+        let now = noise_by_new_rows(&self.work.field, rows, &self.parameters);
+        for (j, unseen) in self.unseen.iter_mut().enumerate() {
+            // A column that these rows miss says nothing.
+            let part = rho * (rows.counts[j] / rows.mass);
+            *unseen += part * (now[j] - *unseen);
+        }
         let mut old = self.statistics.clone();
         self.blend(rows, &mut old, rho, step, ROUNDS, &mut news);
         if is_whole {

@@ -94,8 +94,8 @@ impl OnlineFab {
         let mut framed = Vec::with_capacity(cells.len());
         frame.push_rows(cells, &mut framed);
         let rng = num::stream(self.seed, u64::from(self.shard), 0);
-        let (_, fit) = fit_rows(&framed, self.n_columns, Some(weights), &self.settings.fab, rng, &mut |_| ());
-        let master = Master::new(frame, &fit, self.shard, self.whole());
+        let fitted = fit_rows(&framed, self.n_columns, Some(weights), &self.settings.fab, rng, &mut |_| ());
+        let master = Master::new(frame, &fitted, self.shard, self.whole());
         master.ids.iter().for_each(|id| self.log(*id, Happening::Born));
         self.master = Some(master);
     }
@@ -165,7 +165,7 @@ impl FeatureLearner for OnlineFab {
         if self.master.is_some() && self.settings.polishes {
             polish::polish(&mut master, &rows, &weights, &self.settings, &self.step());
         }
-        export(&master.parameters, &master.frame, &master.ids)
+        export(&master.parameters, &master.noise_of_missing(), &master.frame, &master.ids)
     }
 
     fn recent_rows(&self, n: usize) -> Vec<f64> {
