@@ -17,8 +17,9 @@ const FOLDS: usize = 5;
 const SHARE_OF_FEW: f64 = 0.1;
 /// Share of the cells held out along the way with many rows.
 const SHARE_OF_MANY: f64 = 0.05;
-/// Starts of which the best is kept, where there are few cells.
+/// Starts of which the best is kept, where there are few cells, and cells that all of them may have together.
 const STARTS: usize = 6;
+const CELLS_OF_STARTS: usize = 75_000;
 /// Rounds of births and moves, at most.
 const ROUNDS: usize = 3;
 
@@ -82,7 +83,12 @@ pub fn fit_rows(
             if judge == Judge::Before {
                 (settings.max_features, told) = foretelling(framed, &settings, &mut rng);
             }
-            let along = best_start(framed, &rows, &settings, judge == Judge::Along, &mut rng, watch);
+            let most_unjudged = match judge {
+                Judge::Along if rows.n_cells > MANY_CELLS => 0,
+                Judge::Along => d / 2,
+                Judge::No | Judge::Before => usize::MAX,
+            };
+            let along = best_start(framed, &rows, &settings, most_unjudged, &mut rng, watch);
             fit = along.0;
             told.add(&along.1);
         }
@@ -104,7 +110,7 @@ enum Judge {
     No,
     /// In fits of their own, before the one that counts.
     Before,
-    /// While features are born.
+    /// While features are born, once they are many.
     Along,
 }
 
@@ -154,30 +160,33 @@ impl Births {
 }
 
 /// The fit of largest bound among those that grow from several starts, more of them where cells are few and cheap, and how
-/// it foretold cells that were held out while it grew, if any were.
+/// it foretold cells that were held out while it grew, if any were: they are when a start has more than `most_unjudged`
+/// features.
 fn best_start(
     framed: Framed<'_>,
     rows: &Rows,
     settings: &FabSettings,
-    holds_out: bool,
+    most_unjudged: usize,
     rng: &mut Rng,
     watch: &mut dyn FnMut(&Fit),
 ) -> (Fit, Foretold) {
-    let n_starts = (MANY_CELLS / rows.n_cells.max(1)).clamp(1, STARTS);
+    let n_starts = (CELLS_OF_STARTS / rows.n_cells.max(1)).clamp(1, STARTS);
     let mut best: Option<(Fit, Foretold)> = None;
+    let mut is_judged = most_unjudged == 0;
     for start in 1..=n_starts {
         // The last of several: features that were born one by one may be fewer.
         let births = if start > 1 && start == n_starts { Births::Single } else { Births::Many };
-        let grown = match holds_out {
+        let mut fit = Fit::new(rows);
+        if !is_judged {
+            births.go(&mut fit, rows, settings, rng, &mut |fit| {
+                watch(fit);
+                fit.k() <= most_unjudged
+            });
+            is_judged = fit.k() > most_unjudged;
+        }
+        let grown = match is_judged {
             true => grow_judged(framed, rows, settings, births, rng, watch),
-            false => {
-                let mut fit = Fit::new(rows);
-                births.go(&mut fit, rows, settings, rng, &mut |fit| {
-                    watch(fit);
-                    true
-                });
-                (fit, Foretold::nothing(rows.d))
-            }
+            false => (fit, Foretold::nothing(rows.d)),
         };
         if best.as_ref().is_none_or(|best| grown.0.bound > best.0.bound) {
             best = Some(grown);

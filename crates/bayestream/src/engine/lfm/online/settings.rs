@@ -11,7 +11,7 @@ const MANY_COLUMNS: usize = 100;
 pub struct OnlineSettings {
     /// How the first rows are fitted; T and the most features hold for mini-batches too.
     pub fab: FabSettings,
-    /// Rows that are held for the first fit; without a number 500, or 15 for each column if that is more.
+    /// Rows that are held for the first fit; without a number 15 for each column, at least 500 and at most 4000.
     pub warm_up: Option<usize>,
     /// Rows of a mini-batch; without a number 100, or 300 when there are more than 100 columns.
     pub mini_batch: Option<usize>,
@@ -39,7 +39,7 @@ impl Default for OnlineSettings {
 impl OnlineSettings {
     /// Rows that are held for the first fit.
     pub fn first_rows(&self, n_columns: usize) -> usize {
-        self.warm_up.unwrap_or((15 * n_columns).max(500)).max(1)
+        self.warm_up.unwrap_or((15 * n_columns).clamp(500, 4000)).max(1)
     }
 
     /// Rows of a mini-batch.
