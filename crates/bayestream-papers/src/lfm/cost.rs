@@ -117,7 +117,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
             .line("read", &against_k(&|run| run.read)),
     ];
     let notes = vec![format!(
-        "Planted features (seed {seed}); the first fit is of 500 rows or of 15 for each column, after it {ROWS} rows are learnt in one pass. Times are \
+        "Planted features (seed {seed}); the first fit is of 15 rows for each column, at least 500 and at most 4000; after it {ROWS} rows are learnt in one pass. Times are \
          of this machine, for ratios within the table. The state does not grow with the rows: it holds the waiting and the latest rows, and \
          statistics, of which every column with missing cells has its own."
     )];

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Start {
-    /// Without features; they are born where residuals stand on two sides, as long as the criterion rises.
+    /// Without features; they are born where residuals stand on two sides, many at once and then one by one, as long as the
+    /// criterion rises.
     Births,
     /// As many random features as rows or columns, which then shrink: the paper's.
     Random,
@@ -17,9 +18,10 @@ pub enum Start {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
-    /// When rows are few for the columns.
+    /// In fits of their own before the one that counts when rows are few for the columns, else along the way once features are
+    /// many.
     Auto,
-    /// Always.
+    /// In fits of their own.
     On,
     /// Never.
     Off,

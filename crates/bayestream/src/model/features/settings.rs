@@ -121,7 +121,7 @@ pub const FEATURE_SETTINGS: [SettingInfo<FeatureSettings, FeatureKind>; 18] = [
     SettingInfo {
         name: "warm-up",
         takes: "a number of rows from 10 to 100000, or auto",
-        help: "rows that are held for the first fit (auto: 500, or 15 for each column if that is more)",
+        help: "rows that are held for the first fit (auto: 15 for each column, at least 500 and at most 4000)",
         of: streams,
         get: |s| s.online.warm_up.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.online.warm_up, t, "auto", |v| (10..=100_000).contains(v)),
