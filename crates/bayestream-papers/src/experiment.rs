@@ -25,7 +25,7 @@ pub struct Experiment {
 }
 
 /// Every experiment there is.
-pub const EXPERIMENTS: [Experiment; 46] = [
+pub const EXPERIMENTS: [Experiment; 47] = [
     Experiment {
         name: "ofab/table1",
         shows: "Table I and figure 2: divergence from the truth and number of components after 5,000 batches",
@@ -199,6 +199,12 @@ pub const EXPERIMENTS: [Experiment; 46] = [
         shows: "Figure 3: test error against passes over 20 Newsgroups",
         needs_data: true,
         run: bayespa::passes::run,
+    },
+    Experiment {
+        name: "bayespa/rivals",
+        shows: "Figures 3 and 4: topics learnt without labels, and a linear machine on top",
+        needs_data: true,
+        run: bayespa::rivals::run,
     },
     Experiment {
         name: "bayespa/sweeps",

@@ -6,6 +6,7 @@ pub mod labels;
 pub mod million;
 pub mod newsgroups;
 pub mod passes;
+pub mod rivals;
 pub mod samples;
 pub mod small;
 pub mod sweeps;

@@ -1,6 +1,6 @@
 //! Test error along several passes (figure 3).
 
-use super::trial::{MODELS, Model, Timed, stream, test_accuracy};
+use super::trial::{MODELS, Model, Timed, Told, stream, test_accuracy};
 use crate::corpus::Labelled;
 use crate::error::ReproduceError;
 use crate::experiment::Setting;
@@ -22,8 +22,46 @@ struct Way {
     k: usize,
 }
 
-/// Documents learnt, and the test error then.
-type Course = Vec<(usize, f64)>;
+/// A look at a learner: documents learnt, the test error then, topics, and the seconds of learning so far.
+pub struct Look {
+    pub at: usize,
+    pub error: f64,
+    pub n_topics: f64,
+    pub seconds: f64,
+}
+
+pub type Course = Vec<Look>;
+
+/// A place along the passes over some number of documents.
+pub struct Place(usize);
+
+impl Place {
+    pub fn name(&self, n: usize) -> String {
+        if self.0.is_multiple_of(n) { format!("{} passes", self.0 / n) } else { self.0.to_string() }
+    }
+}
+
+/// What learns along a course.
+pub trait Learning {
+    fn learn(&mut self, documents: &Documents<'_>, n_words: usize);
+    fn told(&self) -> Told<'_>;
+}
+
+impl Learning for Timed {
+    fn learn(&mut self, documents: &Documents<'_>, n_words: usize) {
+        Timed::learn(self, documents, n_words);
+    }
+
+    fn told(&self) -> Told<'_> {
+        Told { learner: &self.learner, seconds: self.seconds, n_topics: self.n_topics() }
+    }
+}
+
+/// Where learners are looked at.
+pub fn looks(n: usize) -> Vec<Place> {
+    let within = WITHIN.iter().copied().filter(|at| *at < n);
+    within.chain(PASSES.iter().map(|pass| pass * n)).map(Place).collect()
+}
 
 fn ways() -> Vec<Way> {
     let given = |model: &Model| TOPICS.iter().take(if model.size == Size::Open { 1 } else { 2 });
@@ -37,23 +75,27 @@ fn part(documents: &Documents<'_>, range: std::ops::Range<usize>) -> DocumentBuf
     part
 }
 
-fn learn(way: &Way, corpus: &Labelled, seed: u64) -> Course {
+/// Learns the training documents in the seed's order, the same in every pass.
+pub fn course(learner: &mut dyn Learning, corpus: &Labelled, seed: u64) -> Course {
     let documents = stream(corpus, seed);
     let documents = documents.documents();
     let n = documents.len();
-    let within = WITHIN.iter().copied().filter(|at| *at < n);
-    let ends: Vec<usize> = within.chain(PASSES.iter().map(|pass| pass * n)).collect();
-    let mut timed = Timed::new(&way.model.with_topics(way.k), seed);
     let (mut course, mut from) = (Course::new(), 0);
-    for end in ends {
+    for Place(end) in looks(n) {
         while from < end {
             let (begin, stop) = (from % n, (end - from / n * n).min(n));
-            timed.learn(&part(&documents, begin..stop).documents(), corpus.vocabulary.len());
+            learner.learn(&part(&documents, begin..stop).documents(), corpus.vocabulary.len());
             from += stop - begin;
         }
-        course.push((end, 1.0 - test_accuracy(&timed.learner, corpus)));
+        let told = learner.told();
+        let error = 1.0 - test_accuracy(told.learner, corpus);
+        course.push(Look { at: end, error, n_topics: told.n_topics, seconds: told.seconds });
     }
     course
+}
+
+fn learn(way: &Way, corpus: &Labelled, seed: u64) -> Course {
+    course(&mut Timed::new(&way.model.with_topics(way.k), seed), corpus, seed)
 }
 
 pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
@@ -61,15 +103,12 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
     let corpus = Labelled::newsgroups_of(&setting.data)?;
     let ways = ways();
     let describe = |way: &Way, course: &Course| {
-        let last = course.last().map_or(f64::NAN, |last| last.1);
+        let last = course.last().map_or(f64::NAN, |last| last.error);
         format!("passes {} K = {}: error {last:.3} at the end", way.model.name, way.k)
     };
     let courses = run_all(&ways, setting.n_threads, setting.progress, describe, |way| Ok(learn(way, &corpus, seed)))?;
     let n = corpus.train_labels.len();
-    let names = courses[0].iter().map(|(at, _)| match at % n {
-        0 => format!("{} passes", at / n),
-        _ => at.to_string(),
-    });
+    let names = looks(n).into_iter().map(|place| place.name(n));
     let mut table =
         Table::new("", "Test error after some documents", ["model".to_string(), "K".into()].into_iter().chain(names));
     let charts = TOPICS.map(|k| {
@@ -78,13 +117,13 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
             chart.y_range(0.15, 1.0),
             |chart, (way, course)| {
                 let points: Vec<(f64, f64)> =
-                    course.iter().map(|(at, error)| (*at as f64 / n as f64, *error)).collect();
+                    course.iter().map(|look| (look.at as f64 / n as f64, look.error)).collect();
                 chart.line(way.model.name, &points)
             },
         )
     });
     for (way, course) in ways.iter().zip(&courses) {
-        let errors = course.iter().map(|(_, error)| format!("{error:.3}"));
+        let errors = course.iter().map(|look| format!("{:.3}", look.error));
         table.row([way.model.name.to_string(), way.k.to_string()].into_iter().chain(errors));
     }
     let notes = vec![format!(
@@ -105,7 +144,7 @@ mod tests {
     fn a_course_has_every_look_and_ends_better_than_it_began() {
         let corpus = planted();
         let course = learn(&Way { model: MODELS[1], k: 6 }, &corpus, 3);
-        assert_eq!(course.iter().map(|look| look.0).collect::<Vec<_>>(), [400, 800]);
-        assert!(course[1].1 < 0.5, "{course:?}");
+        assert_eq!(course.iter().map(|look| look.at).collect::<Vec<_>>(), [400, 800]);
+        assert!(course[1].error < 0.5, "{}", course[1].error);
     }
 }

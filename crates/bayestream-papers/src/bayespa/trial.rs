@@ -82,6 +82,13 @@ impl Timed {
     }
 }
 
+/// A learner to be looked at.
+pub struct Told<'a> {
+    pub learner: &'a dyn DocumentLearner,
+    pub seconds: f64,
+    pub n_topics: f64,
+}
+
 /// The labels that a learner gives to documents.
 pub fn told(learner: &dyn DocumentLearner, documents: &Documents<'_>) -> Vec<Vec<u32>> {
     let scores = learner.score(documents);

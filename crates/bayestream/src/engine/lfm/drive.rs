@@ -208,15 +208,21 @@ fn grow_judged(
     let (seen, held_out) = framed.hold_out(SHARE_OF_MANY, rng);
     let mut fit = Fit::new(&seen);
     let mut best: (Saved, Foretold) = (fit.save(), held_out.foretell(&seen, &fit));
-    births.go(&mut fit, &seen, settings, rng, &mut |fit| {
-        watch(fit);
-        let told = held_out.foretell(&seen, fit);
-        if told.log_likelihood > best.1.log_likelihood {
-            best = (fit.save(), told);
+    // Many at once may be too many for the held-out cells, which then say nothing of fewer.
+    for births in if births == Births::Many { &[Births::Many, Births::Single][..] } else { &[Births::Single] } {
+        births.go(&mut fit, &seen, settings, rng, &mut |fit| {
+            watch(fit);
+            let told = held_out.foretell(&seen, fit);
+            if told.log_likelihood > best.1.log_likelihood {
+                best = (fit.save(), told);
+            }
+            fit.k() < best.0.k() + PATIENCE
+        });
+        fit.restore(&best.0);
+        if best.0.k() > 0 {
+            break;
         }
-        fit.k() < best.0.k() + PATIENCE
-    });
-    fit.restore(&best.0);
+    }
     fit.maximise(rows);
     for _ in 0..settings.trial_iterations {
         fit.iterate(rows, settings.shrink_steps);
