@@ -24,6 +24,8 @@ const CALM: f64 = 0.9;
 const RESTLESS: f64 = 0.6;
 /// ρ of the mini-batch in which the stream changed.
 const SHOCK: f64 = 0.7;
+/// The noise of missing cells follows a mini-batch at least by this share.
+const LEAST_NEWS_OF_MISSING: f64 = 0.05;
 /// Births in one mini-batch: usually, and when the stream changed.
 const BIRTHS: usize = 1;
 const BIRTHS_AFTER_DRIFT: usize = 8;
@@ -190,8 +192,9 @@ impl Master {
         };
         let now = noise_by_new_rows(&self.work.field, rows, &self.parameters);
         for (j, unseen) in self.unseen.iter_mut().enumerate() {
-            // A column that these rows miss says nothing.
-            let part = rho * (rows.counts[j] / rows.mass);
+            // Cells were further off when fewer rows had been learnt, which the statistics forget slowly. A column that these
+            // rows miss says nothing.
+            let part = rho.max(part * LEAST_NEWS_OF_MISSING) * (rows.counts[j] / rows.mass);
             *unseen += part * (now[j] - *unseen);
         }
         let mut old = self.statistics.clone();
