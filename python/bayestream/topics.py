@@ -165,12 +165,15 @@ class StreamingTopics(TopicModel):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayestream import StreamingTopics
-    >>> texts = ["soil seed rain seed", "goal match team goal"] * 1000
+    >>> words = "soil seed rain rose weed".split(), "goal match team league player".split()
+    >>> rng = np.random.default_rng(0)
+    >>> texts = [" ".join(rng.choice(words[at % 2], 12)) for at in range(2000)]
     >>> model = StreamingTopics().fit(texts)
     >>> model.n_components_
     2
-    >>> shares = model.transform(["rain on the soil", "the team"])
+    >>> shares = model.transform(texts[:2])
     >>> bool(shares[0].argmax() != shares[1].argmax())
     True
     """

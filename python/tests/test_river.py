@@ -45,7 +45,7 @@ def each_check():
 
 
 @pytest.mark.filterwarnings("ignore:.* leaves others alone")
-@pytest.mark.parametrize("model, check", each_check())
+@pytest.mark.parametrize("model, check", list(each_check()))
 def test_river_accepts_it(model, check):
     check(model.clone())
 

@@ -5,7 +5,7 @@
 
 use crate::errors::Outcome;
 use arrow_array::cast::AsArray;
-use arrow_array::ffi_stream::{RecordBatchStreamReader, FFI_ArrowArrayStream};
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{
     Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
@@ -36,7 +36,10 @@ pub fn columns_of_stream<'py>(
     let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
     if let Some(field) = schema.fields().iter().find(|field| !is_number(field.data_type())) {
         let (name, of) = (field.name(), field.data_type());
-        return Err(PyTypeError::new_err(format!("column `{name}` holds {of}, not numbers; leave it out or encode it")).into());
+        return Err(PyTypeError::new_err(format!(
+            "column `{name}` holds {of}, not numbers; leave it out or encode it"
+        ))
+        .into());
     }
     let batches = py.detach(|| reader.collect::<Result<Vec<_>, _>>()).map_err(unreadable)?;
     let n_rows: usize = batches.iter().map(|batch| batch.num_rows()).sum();

@@ -274,7 +274,12 @@ impl Features {
 
 impl Features {
     /// Hands rows, one by one, to the scorer.
-    fn read(&self, py: Python<'_>, cells: &Cells<'_>, mut read: impl FnMut(&mut FeatureScorer, &[f64]) + Send) -> Outcome<()> {
+    fn read(
+        &self,
+        py: Python<'_>,
+        cells: &Cells<'_>,
+        mut read: impl FnMut(&mut FeatureScorer, &[f64]) + Send,
+    ) -> Outcome<()> {
         let mut held = stored::locked(py, &self.held);
         let held = &mut *held;
         let view = cells.view();

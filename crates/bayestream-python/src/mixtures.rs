@@ -372,7 +372,12 @@ impl Mixture {
 
 impl Mixture {
     /// Hands rows, some at a time, to the snapshot's scorer.
-    fn scored(&self, py: Python<'_>, cells: &Cells<'_>, mut score: impl FnMut(&mut Scorer, &[f64]) + Send) -> Outcome<()> {
+    fn scored(
+        &self,
+        py: Python<'_>,
+        cells: &Cells<'_>,
+        mut score: impl FnMut(&mut Scorer, &[f64]) + Send,
+    ) -> Outcome<()> {
         let mut held = stored::locked(py, &self.held);
         let held = &mut *held;
         let view = cells.view();
