@@ -56,7 +56,7 @@ for first in range(0, len(rows), 500):
         alarms.append(first + at)
         if n_named < 5:
             reason = model.reasons(batch[at : at + 1])[0][0]
-            sensor = SENSORS[int(reason["column"][1:])]
+            sensor = SENSORS[int(reason["column"][1:]) - 1]
             n_named += 1
             print(f"row {first + at + 1:>6,}: p-value {told['p_value'][at]:.1e}, {sensor} {reason['observed']:.2f},"
                   f" expected {reason['expected']:.2f}")  # fmt: skip

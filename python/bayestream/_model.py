@@ -46,6 +46,11 @@ def seed_of(random_state: Any) -> int:
     raise ValueError(f"random_state={random_state!r}: expected a whole number, a generator, or None")
 
 
+def unnamed(n_columns: int) -> list[str]:
+    """What columns without names are called: as the command line calls those of a file without a header."""
+    return [f"x{at}" for at in range(1, n_columns + 1)]
+
+
 class StreamingModel(BaseEstimator):
     """The base of all estimators. They differ in the sort of model they hold, and in what it can be asked."""
 
@@ -73,7 +78,7 @@ class StreamingModel(BaseEstimator):
     # Columns.
     def _begin(self, rows: Table) -> None:
         n_columns = rows.shape[1]
-        names = rows.names if rows.names is not None else [f"x{at}" for at in range(n_columns)]
+        names = rows.names if rows.names is not None else unnamed(n_columns)
         self._model = self._new_model(names)
         self.n_features_in_ = n_columns
         if rows.names is not None:
@@ -155,7 +160,7 @@ class StreamingModel(BaseEstimator):
         self._model = model
         columns = model.columns()
         self.n_features_in_ = len(columns)
-        if columns != [f"x{at}" for at in range(len(columns))]:
+        if columns != unnamed(len(columns)):
             self.feature_names_in_ = np.asarray(columns, dtype=object)
 
     def merge(self, *others: "StreamingModel"):

@@ -39,7 +39,7 @@ class StreamingOutlierDetector(OutlierMixin, RowModel):
     >>> model.predict([[0.0, 0.0, 0.0], [0.0, 9.0, 0.0]]).tolist()
     [1, -1]
     >>> model.reasons([[0.0, 9.0, 0.0]])[0][0]["column"]
-    'x1'
+    'x2'
     """
 
     _sort = "mixture"

@@ -11,7 +11,7 @@ from ._bayestream import Documents as Holder
 from ._classifying import TellsLabels
 from ._documents import Documents, documents
 from ._labels import Labels, labels_of
-from ._model import StreamingModel, seed_of, settings_of
+from ._model import StreamingModel, seed_of, settings_of, unnamed
 
 
 class TopicModel(TransformerMixin, StreamingModel):
@@ -42,7 +42,7 @@ class TopicModel(TransformerMixin, StreamingModel):
 
     def _terms(self, given: Documents) -> list[str]:
         if self.vocabulary is None:
-            return given.names or [f"x{at}" for at in range(given.n_terms)]
+            return given.names or unnamed(given.n_terms)
         words = _words_of(self.vocabulary)
         if len(words) != given.n_terms:
             raise ValueError(f"the vocabulary has {len(words)} words, and X has {given.n_terms} columns")

@@ -158,7 +158,7 @@ def test_outliers_are_found_and_explained(clusters):
     assert told["alarm"][500] and told["p_value"][500] == told["p_value"].min()
     assert told["alarm"].sum() < 12
     blamed = model.reasons(rows[2500:2501])[0][0]
-    assert blamed["column"] == "x1" and blamed["blamed"] and abs(blamed["expected"]) < 12.0
+    assert blamed["column"] == "x2" and blamed["blamed"] and abs(blamed["expected"]) < 12.0
     assert model.predict(rows[2500:2501])[0] == -1
 
 

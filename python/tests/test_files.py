@@ -17,7 +17,8 @@ def table(tmp_path, clusters):
     rows = clusters[0]
     path = tmp_path / "rows.csv"
     lines = [",".join(map(repr, map(float, row))) for row in rows]
-    path.write_text("\n".join(["x0,x1,x2", *lines]) + "\n")
+    # Without a header: both sides call the columns x1, x2, x3.
+    path.write_text("\n".join(lines) + "\n")
     return path, rows
 
 

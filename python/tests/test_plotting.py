@@ -10,12 +10,12 @@ matplotlib.use("Agg")
 
 def test_a_mixture_becomes_ellipses_and_names(clusters):
     model = bayestream.StreamingGMM().fit(clusters[0])
-    axes = model.plot(clusters[0], columns=("x2", 0))
+    axes = model.plot(clusters[0], columns=("x3", 0))
     # The rows, and one ellipse a component.
-    assert len(axes.lines) == 4 and (axes.get_xlabel(), axes.get_ylabel()) == ("x2", "x0")
+    assert len(axes.lines) == 4 and (axes.get_xlabel(), axes.get_ylabel()) == ("x3", "x1")
     assert sorted(text.get_text() for text in axes.texts) == sorted(model.component_ids_)
     with pytest.raises(ValueError, match="there is no column 'x9'"):
-        model.plot(columns=("x9", "x0"))
+        model.plot(columns=("x9", "x1"))
 
 
 def test_topics_and_features_have_pictures_and_linear_models_none(clusters, messages):
