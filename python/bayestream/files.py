@@ -19,15 +19,14 @@ def load(path: str | os.PathLike[str]):
     """
     with open(path, "rb") as file:
         data = file.read()
-    header = _bayestream.header(data)
-    return _class_for(header).from_bytes(data)
+    return _class_for(_bayestream.header(data), data).from_bytes(data)
 
 
-def _class_for(header: dict[str, Any]):
+def _class_for(header: dict[str, Any], data: bytes):
     kind = header["kind"]
     sort = _bayestream.sort_of(kind)[1]
     if sort == "documents":
-        return TopicClassifier if "/med" in kind else StreamingTopics
+        return TopicClassifier if _bayestream.Documents.load(data).labels() else StreamingTopics
     if sort == "linear":
         is_number = header["settings"].get("target") == "number"
         return StreamingLinearRegressor if is_number else StreamingLinearClassifier

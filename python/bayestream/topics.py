@@ -57,6 +57,11 @@ class TopicModel(TransformerMixin, StreamingModel):
 
     def _adopt(self, model: Any) -> None:
         self._model = model
+        if model.has_given_words():
+            words = model.words()
+            self.n_features_in_ = len(words)
+            if words != unnamed(len(words)):
+                self.vocabulary = words
 
     def _threads(self) -> int:
         if self.n_jobs is None:

@@ -82,9 +82,15 @@ def test_every_kind_of_documents_is_reachable(kind, messages):
     if "/med" in kind:
         model = bayestream.TopicClassifier(kind=kind).fit(texts[:200], themes[:200])
         assert model.score(texts[:200], themes[:200]) > 0.8
-    else:
-        model = bayestream.StreamingTopics(kind=kind).fit(texts[:200])
-        assert np.isfinite(model.score(texts[:200]))
+        return
+    model = bayestream.StreamingTopics(kind=kind).fit(texts[:200])
+    assert np.isfinite(model.score(texts[:200]))
+
+
+@pytest.mark.parametrize("kind", ["topics/svi-lda", "topics/splda", "topics/tfhdp"])
+def test_labels_may_be_told_by_a_machine_on_top_of_topics(kind, messages):
+    model = bayestream.TopicClassifier(kind=kind).fit(*messages)
+    assert model.score(*messages) > 0.8
 
 
 @pytest.mark.parametrize("kind", list(bayestream.kinds("features")))

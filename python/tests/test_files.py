@@ -97,6 +97,23 @@ def test_pickles_and_copies_answer_alike_and_go_on_alike(name, clusters, message
     assert not list(tmp_path.glob(".bayestream-*"))
 
 
+def test_a_loaded_model_of_counts_takes_counts(messages, tmp_path):
+    texts, themes = messages
+    words = sorted({word for text in texts for word in text.split()})
+    counts = np.array([[text.split().count(word) for word in words] for text in texts])
+    for vocabulary in (words, None):
+        model = TopicClassifier(vocabulary=vocabulary).fit(counts, themes)
+        model.save(tmp_path / "counts.bay")
+        loaded = bayestream.load(tmp_path / "counts.bay")
+        np.testing.assert_array_equal(loaded.predict(counts), model.predict(counts))
+        assert loaded.vocabulary == vocabulary and loaded.n_features_in_ == len(words)
+        with pytest.raises(ValueError, match="X has 2 features"):
+            loaded.predict(counts[:, :2])
+    loaded.fit(texts, themes).save(tmp_path / "texts.bay")
+    with pytest.raises(ValueError, match="fitted with texts or tokens"):
+        bayestream.load(tmp_path / "texts.bay").predict(counts)
+
+
 def test_shards_merge_in_any_order(clusters):
     rows = clusters[0]
     parts = [StreamingGMM(shard=shard).fit(rows[shard::3]) for shard in range(3)]

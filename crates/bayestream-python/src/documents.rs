@@ -5,7 +5,7 @@ use crate::labels::Labels;
 use crate::raw_documents::RawDocuments;
 use crate::{stored, told};
 use bayestream::model::{DocumentConfig, DocumentKind, DocumentModel};
-use bayestream::text::TextError;
+use bayestream::text::{RawDocument, TextError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
 use std::sync::Mutex;
@@ -120,6 +120,14 @@ impl Documents {
         let model = stored::locked(py, &self.held);
         let vocabulary = model.vocabulary();
         (0..vocabulary.len() as u32).map(|number| vocabulary.word(number).unwrap_or_default().to_string()).collect()
+    }
+
+    /// True when the words were given in a list, so that terms of counts are places in it: only then is a term beyond the
+    /// words an error.
+    fn has_given_words(&self, py: Python<'_>) -> bool {
+        let model = stored::locked(py, &self.held);
+        let beyond = RawDocument::Counts { terms: vec![model.vocabulary().len() as u32], counts: vec![1] };
+        matches!(model.score(&[beyond]), Err(TextError::UnknownTerm { .. }))
     }
 
     /// The topics of the snapshot as arrays, with the words that describe each.
