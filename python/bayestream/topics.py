@@ -268,6 +268,9 @@ class TopicClassifier(ClassifierMixin, TellsLabels, TopicModel):
     def _learn(self, given: Documents, labels: Labels) -> None:
         self._take_labels(labels)
         self._model.learn(given.given, self._batch_rows(), labels.for_model(), self._threads())
+        if len(labels.places) and not self._model.labels():
+            del self._model
+            raise ValueError(f"{self._kind()} finds topics and tells no labels; use StreamingTopics, or another kind")
 
     def _adopt(self, model: Any) -> None:
         super()._adopt(model)

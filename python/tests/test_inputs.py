@@ -194,6 +194,8 @@ def test_wrong_documents_and_labels():
         StreamingLinearClassifier().fit([[1.0], [2.0]], ["a"])
     with pytest.raises(ValueError, match="requires y to be passed"):
         StreamingLinearClassifier().fit([[1.0], [2.0]], None)
+    with pytest.raises(ValueError, match="topics/mm-hdp finds topics and tells no labels"):
+        bayestream.TopicClassifier(kind="topics").fit(["a text", "of words"], ["a", "b"])
     model = StreamingTopics().fit(["a text of words"])
     with pytest.raises(ValueError, match="fitted with texts or tokens"):
         model.transform([[1, 2]])
