@@ -5,7 +5,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from suite import classify, growth, impute, kernels, memory, outlier_choice, outliers, real, rust, sequential, skab, speed, topics
+from suite import classify, growth, impute, kernels, memory, outlier_choice, outliers, python, real, rust, sequential, skab, speed, topics
 
 BENCHMARKS = {
     "speed": speed.run,
@@ -20,6 +20,7 @@ BENCHMARKS = {
     "topics": topics.run,
     "classify": classify.run,
     "impute": impute.run,
+    "python": python.run,
 }
 
 

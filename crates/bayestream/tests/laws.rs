@@ -222,3 +222,23 @@ proptest! {
         prop_assert!(apart.mean > 0.0, "{apart:?}");
     }
 }
+
+/// The scorer's responsibilities add up to one, agree with the component it names, and tell rows drawn from far apart
+/// components where they were drawn.
+#[test]
+fn responsibilities_add_up_and_find_the_component_that_rows_were_drawn_from() {
+    let mut truth = ofab_truth(4, 3, Covariance::Aat, 21);
+    truth.means.iter_mut().enumerate().for_each(|(k, mean)| mean[k % 3] += 1000.0 * k as f64);
+    let snapshot = snapshot_of(&truth);
+    let (rows, places) = snapshot.sample_with_components(500, 8);
+    assert_eq!(rows, snapshot.sample(500, 8));
+    let (mut scorer, mut shares, mut scores) = (snapshot.scorer(), Vec::new(), Vec::new());
+    scorer.responsibilities(&rows, &mut shares);
+    scorer.score(&rows, &mut scores);
+    for ((row, place), score) in shares.chunks_exact(4).zip(&places).zip(&scores) {
+        assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{row:?}");
+        assert!(row[*place] > 0.999, "{row:?} {place}");
+        assert_eq!(score.component, Some(scorer.ids()[*place]));
+        assert_eq!(score.responsibility, row[*place]);
+    }
+}

@@ -97,6 +97,22 @@ impl Scorer {
         out.extend(scores.iter().map(|s| s.log_density));
     }
 
+    /// Responsibility of each component for each row, row by row, replacing what `out` holds; nothing when there is no
+    /// model yet.
+    pub fn responsibilities(&mut self, rows: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        let n = self.posterior(rows);
+        let stride = self.posterior.stride;
+        for i in 0..n {
+            out.extend((0..self.parts.len()).map(|k| self.posterior.q[k * stride + i]));
+        }
+    }
+
+    /// The components' names, in the order of their responsibilities.
+    pub fn ids(&self) -> &[ComponentId] {
+        &self.ids
+    }
+
     fn posterior(&mut self, rows: &[f64]) -> usize {
         self.block.load_with(self.frame.n_columns(), |into| self.frame.push_rows(rows, into));
         let n = self.block.n_rows();

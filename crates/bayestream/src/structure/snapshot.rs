@@ -57,21 +57,27 @@ impl Snapshot {
 
     /// Draws `n` rows, row-major. The same seed gives the same rows.
     pub fn sample(&self, n: usize, seed: u64) -> Vec<f64> {
+        self.sample_with_components(n, seed).0
+    }
+
+    /// The same with the place of each row's component among those of the snapshot.
+    pub fn sample_with_components(&self, n: usize, seed: u64) -> (Vec<f64>, Vec<usize>) {
         let d = self.columns.len();
         let factors: Vec<Vec<f64>> = self.components.iter().map(|c| factor(&c.covariance, d)).collect();
         let weights: Vec<f64> = self.components.iter().map(|c| c.weight).collect();
         let mut rng = num::stream(seed, 0, n as u64);
-        let mut rows = Vec::with_capacity(n * d);
+        let (mut rows, mut places) = (Vec::with_capacity(n * d), Vec::with_capacity(n));
         let mut noise = vec![0.0; d];
         for _ in 0..n {
             let k = rng.categorical(&weights);
+            places.push(k);
             noise.iter_mut().for_each(|z| *z = rng.normal());
             for i in 0..d {
                 let step: f64 = (0..=i).map(|j| factors[k][i * d + j] * noise[j]).sum();
                 rows.push(self.components[k].mean[i] + step);
             }
         }
-        rows
+        (rows, places)
     }
 }
 

@@ -44,6 +44,13 @@ pub struct FeatureWeight<'a> {
     pub weight: f64,
 }
 
+impl LabelSummary {
+    /// Weight of each feature, in the features' order, for columns on their scales.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+}
+
 impl LinearSnapshot {
     pub(super) fn new(model: &LinearModel) -> LinearSnapshot {
         let learner = &model.learner;
