@@ -93,6 +93,10 @@ pub fn fit_rows(
             told.add(&along.1);
         }
     }
+    if rows.n_cells > MANY_CELLS {
+        // An iteration takes long there, and the bound grows by little in each of many columns: what counts is a cell's gain.
+        settings.tolerance *= d as f64;
+    }
     fit.converge(&rows, &settings.pace(), watch);
     if settings.moves && rows.n_cells <= MANY_CELLS {
         moves(&mut fit, &rows, &settings, watch);

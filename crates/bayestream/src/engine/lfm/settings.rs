@@ -34,7 +34,7 @@ pub struct FabSettings {
     pub start: Start,
     /// T: steps of accelerateShrinkage in each iteration; 0 switches it off.
     pub shrink_steps: usize,
-    /// δ: a fit ends when the bound grows by less than this for a row.
+    /// δ: a fit ends when the bound grows by less than this for a row, or for a cell where there are many.
     pub tolerance: f64,
     /// A fit ends after so many iterations.
     pub max_iterations: usize,

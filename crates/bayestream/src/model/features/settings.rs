@@ -73,7 +73,7 @@ pub const FEATURE_SETTINGS: [SettingInfo<FeatureSettings, FeatureKind>; 18] = [
     SettingInfo {
         name: "tolerance",
         takes: "a number larger than 0",
-        help: "a fit ends when the criterion grows by less than this for a row",
+        help: "a fit ends when the criterion grows by less than this for a row (for a cell where there are many)",
         of: every,
         get: |s| s.online.fab.tolerance.to_string(),
         set: |s, t| put(&mut s.online.fab.tolerance, t, positive),
