@@ -46,7 +46,7 @@ def documents(X: Any) -> Documents:
     if hasattr(X, "__array__") and hasattr(X, "to_list"):
         return _of_list(X.to_list())
     rows = list(X) if hasattr(X, "__iter__") else X
-    if isinstance(rows, list) and rows and all(_is_document(row) for row in rows):
+    if isinstance(rows, list) and all(_is_document(row) for row in rows):
         return _of_list(rows)
     return _of_matrix(X)
 

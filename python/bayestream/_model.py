@@ -125,6 +125,8 @@ class StreamingModel(BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a model file, whole or not at all, which the command line reads too."""
         folder = os.path.dirname(os.path.abspath(path))
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(f"{os.fspath(path)}: the folder does not exist; create it first")
         handle, temporary = tempfile.mkstemp(dir=folder, prefix=".bayestream-", suffix=".tmp")
         try:
             with os.fdopen(handle, "wb") as file:

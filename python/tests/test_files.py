@@ -95,6 +95,8 @@ def test_pickles_and_copies_answer_alike_and_go_on_alike(name, clusters, message
         assert other.to_bytes() == model.to_bytes()
         np.testing.assert_array_equal(answers(other, data), answers(model, data))
     assert not list(tmp_path.glob(".bayestream-*"))
+    with pytest.raises(FileNotFoundError, match="the folder does not exist"):
+        model.save(tmp_path / "nowhere" / "model.bay")
 
 
 def test_a_loaded_model_of_counts_takes_counts(messages, tmp_path):

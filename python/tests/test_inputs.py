@@ -184,6 +184,8 @@ def test_wrong_parameters_are_told_when_fitting(clusters):
 def test_wrong_documents_and_labels():
     with pytest.raises(ValueError, match="X is one text"):
         StreamingTopics().fit("one text")
+    with pytest.raises(ValueError, match="Found 0 documents"):
+        StreamingTopics().fit([])
     with pytest.raises(ValueError, match="Negative values"):
         StreamingTopics().fit([[1, -2], [3, 4]])
     with pytest.raises(TypeError, match="a text or a list of tokens, not int"):

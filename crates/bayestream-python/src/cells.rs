@@ -3,7 +3,7 @@
 //! Contiguous float64 is lent as it is. Other layouts, and float32, are converted portion by portion into one small buffer:
 //! an array is never copied whole.
 
-use bayestream::data::{DataError, DataFault, LARGEST_CELL};
+use bayestream::data::{Batch, DataError, DataFault, LARGEST_CELL};
 use numpy::ndarray::ArrayView2;
 use numpy::{Element, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
@@ -95,6 +95,30 @@ impl View<'_> {
     }
 }
 
+impl View<'_> {
+    /// Hands on so many rows at a time as batches of the library, with their weights if there are any. Everything is checked
+    /// before the first is handed on: all rows are sound, or none is learnt.
+    pub fn batches(
+        &self,
+        n_columns: usize,
+        n_rows: usize,
+        weights: Option<&[f64]>,
+        mut take: impl FnMut(&Batch<'_>) -> Result<(), DataError>,
+    ) -> Result<(), DataError> {
+        check(self, n_columns, weights)?;
+        let mut first = 0;
+        self.portions(n_rows, |rows| {
+            let batch = Batch::new(rows, n_columns)?;
+            let span = first..first + batch.n_rows();
+            first = span.end;
+            match weights {
+                Some(weights) => take(&batch.with_weights(&weights[span])?),
+                None => take(&batch),
+            }
+        })
+    }
+}
+
 fn converted<T: Copy + Into<f64>>(
     view: &ArrayView2<'_, T>,
     n_rows: usize,
@@ -109,8 +133,7 @@ fn converted<T: Copy + Into<f64>>(
     Ok(())
 }
 
-/// Refuses, before anything is learnt, rows that the library would refuse on the way: all rows of an array are sound, or
-/// none is learnt.
+/// Refuses rows that the library would refuse on the way.
 pub fn check(view: &View<'_>, n_columns: usize, weights: Option<&[f64]>) -> Result<(), DataError> {
     if view.n_columns() != n_columns {
         let fault = DataFault::WrongColumns { expected: n_columns, found: view.n_columns() };

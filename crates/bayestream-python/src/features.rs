@@ -4,7 +4,7 @@ use crate::cells::Cells;
 use crate::errors::Outcome;
 use crate::one_by_one::Waiting;
 use crate::{stored, told};
-use bayestream::data::{Batch, DataError};
+use bayestream::data::DataError;
 use bayestream::model::{FeatureConfig, FeatureKind, FeatureModel};
 use bayestream::structure::FeatureScorer;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
@@ -86,17 +86,8 @@ impl Features {
         Ok(py.detach(|| {
             held.settle()?.scorer = None;
             let model = &mut held.model;
-            let (d, mut first) = (model.columns().len(), 0);
-            crate::cells::check(&view, d, weights)?;
-            view.portions(batch_rows, |rows| {
-                let batch = Batch::new(rows, d)?;
-                let batch = match weights {
-                    Some(weights) => batch.with_weights(&weights[first..first + batch.n_rows()])?,
-                    None => batch,
-                };
-                first += batch.n_rows();
-                model.update(&batch).map(drop)
-            })
+            let d = model.columns().len();
+            view.batches(d, batch_rows, weights, |batch| model.update(batch).map(drop))
         })?)
     }
 

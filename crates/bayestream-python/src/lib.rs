@@ -17,6 +17,7 @@ mod one_by_one;
 mod raw_documents;
 mod stored;
 mod told;
+mod verdicts;
 
 /// The compiled half of the package.
 #[pyo3::pymodule]

@@ -1,6 +1,6 @@
 //! Linear classifiers and regressors of rows or documents: every kind of [`bayestream::model::LinearModel`].
 
-use crate::cells::{self, Cells};
+use crate::cells::Cells;
 use crate::errors::Outcome;
 use crate::labels::Labels;
 use crate::one_by_one::Waiting;
@@ -86,20 +86,14 @@ impl Linear {
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose().map_err(PyErr::from)?;
         Ok(py.detach(|| {
             let d = model.config().columns.len();
-            cells::check(&view, d, weights)?;
             if told.len() != view.n_rows() {
                 return Err(LinearError::LabelCount { n_labels: told.len(), n_rows: view.n_rows() });
             }
             // Rows are learnt one by one, so that batches may be cut anywhere: these only bound the buffer.
             let (mut first, mut refused) = (0, None);
-            view.portions(PORTION, |rows| {
-                let batch = Batch::new(rows, d)?;
-                let batch = match weights {
-                    Some(weights) => batch.with_weights(&weights[first..first + batch.n_rows()])?,
-                    None => batch,
-                };
+            view.batches(d, PORTION, weights, |batch| {
                 if refused.is_none() {
-                    refused = model.update_rows(&batch, &told[first..first + batch.n_rows()]).err();
+                    refused = model.update_rows(batch, &told[first..first + batch.n_rows()]).err();
                 }
                 first += batch.n_rows();
                 Ok(())
@@ -149,9 +143,8 @@ impl Linear {
         let (model, view) = (&*model, rows.view());
         let judged = py.detach(|| {
             let (d, mut all, mut refused) = (model.config().columns.len(), Vec::new(), None);
-            cells::check(&view, d, None)?;
-            view.portions(PORTION, |rows| {
-                match model.score_rows(&Batch::new(rows, d)?) {
+            view.batches(d, PORTION, None, |batch| {
+                match model.score_rows(batch) {
                     Ok(mut some) => all.append(&mut some),
                     Err(error) => refused = Some(error),
                 }

@@ -3,10 +3,11 @@
 use crate::cells::Cells;
 use crate::errors::Outcome;
 use crate::one_by_one::Waiting;
+use crate::verdicts::{self, Verdicts};
 use crate::{stored, told};
 use bayestream::data::{Batch, DataError};
 use bayestream::model::{Config, Kind, Model, Settings};
-use bayestream::outlier::{DriftAlarm, DriftKind, Verdict};
+use bayestream::outlier::Verdict;
 use bayestream::structure::{RowScore, Scorer, Snapshot};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -15,15 +16,6 @@ use std::sync::Mutex;
 
 /// Rows scored together: enough for the kernels, little in memory.
 const SCORED_TOGETHER: usize = 1024;
-
-/// Verdicts on rows: log-density, surprise, p-value, component, responsibility.
-type Verdicts<'py> = (
-    Bound<'py, PyArray1<f64>>,
-    Bound<'py, PyArray1<f64>>,
-    Bound<'py, PyArray1<f64>>,
-    Bound<'py, PyList>,
-    Bound<'py, PyArray1<f64>>,
-);
 
 /// A mixture of any kind.
 #[pyclass(frozen, module = "bayestream._bayestream")]
@@ -118,17 +110,8 @@ impl Mixture {
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose().map_err(PyErr::from)?;
         Ok(py.detach(|| {
             let model = held.learning()?;
-            crate::cells::check(&view, model.columns().len(), weights)?;
-            let (d, mut first) = (model.columns().len(), 0);
-            view.portions(batch_rows, |rows| {
-                let batch = Batch::new(rows, d)?;
-                let batch = match weights {
-                    Some(weights) => batch.with_weights(&weights[first..first + batch.n_rows()])?,
-                    None => batch,
-                };
-                first += batch.n_rows();
-                model.update(&batch).map(drop)
-            })
+            let d = model.columns().len();
+            view.batches(d, batch_rows, weights, |batch| model.update(batch).map(drop))
         })?)
     }
 
@@ -139,17 +122,16 @@ impl Mixture {
         let view = cells.view();
         let verdicts = py.detach(|| {
             let model = held.learning()?;
-            crate::cells::check(&view, model.columns().len(), None)?;
             let (mut all, mut some) = (Vec::with_capacity(view.n_rows()), Vec::new());
             let d = model.columns().len();
-            view.portions(batch_rows, |rows| {
-                model.watch_into(&Batch::new(rows, d)?, &mut some)?;
+            view.batches(d, batch_rows, None, |batch| {
+                model.watch_into(batch, &mut some)?;
                 all.append(&mut some);
                 Ok(())
             })?;
             Ok::<_, DataError>(all)
         })?;
-        verdicts_told(py, &verdicts)
+        verdicts::told(py, &verdicts)
     }
 
     /// Judges rows by the model as it is.
@@ -159,17 +141,16 @@ impl Mixture {
         let view = cells.view();
         let verdicts = py.detach(|| {
             let model = &held.settle()?.model;
-            crate::cells::check(&view, model.columns().len(), None)?;
             let (mut all, mut some) = (Vec::with_capacity(view.n_rows()), Vec::new());
             let (mut judge, d) = (model.judge(), model.columns().len());
-            view.portions(SCORED_TOGETHER, |rows| {
-                judge.judge(&Batch::new(rows, d)?, &mut some)?;
+            view.batches(d, SCORED_TOGETHER, None, |batch| {
+                judge.judge(batch, &mut some)?;
                 all.append(&mut some);
                 Ok(())
             })?;
             Ok::<_, DataError>(all)
         })?;
-        verdicts_told(py, &verdicts)
+        verdicts::told(py, &verdicts)
     }
 
     /// Ends a pass: batch kinds fit here.
@@ -261,16 +242,7 @@ impl Mixture {
     fn drift_alarms<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyList>> {
         let mut held = stored::locked(py, &self.held);
         let model = &held.settle()?.model;
-        let alarm = |alarm: &DriftAlarm| -> PyResult<Bound<'py, PyDict>> {
-            let told = PyDict::new(py);
-            told.set_item("row", alarm.row)?;
-            told.set_item("since", alarm.since)?;
-            told.set_item("what", drift_name(alarm.what))?;
-            told.set_item("column", alarm.what.column().map(|column| model.columns()[column].as_str()))?;
-            told.set_item("strength", alarm.strength)?;
-            Ok(told)
-        };
-        Ok(PyList::new(py, model.drift_alarms().iter().map(alarm).collect::<PyResult<Vec<_>>>()?)?)
+        Ok(verdicts::drift_alarms(py, model.drift_alarms(), model.columns())?)
     }
 
     /// Mean log-score along the stream, and rows scored.
@@ -398,25 +370,4 @@ impl Mixture {
             })
         })?)
     }
-}
-
-fn drift_name(what: DriftKind) -> &'static str {
-    match what {
-        DriftKind::Mean { .. } => "mean",
-        DriftKind::Spread { .. } => "spread",
-        DriftKind::Dependence => "dependence",
-        DriftKind::Occupancy => "occupancy",
-    }
-}
-
-fn verdicts_told<'py>(py: Python<'py>, verdicts: &[Verdict]) -> Outcome<Verdicts<'py>> {
-    let column = |of: fn(&Verdict) -> f64| told::vector(py, verdicts.iter().map(of).collect());
-    let components = verdicts.iter().map(|verdict| verdict.component.map(|id| id.to_string()));
-    Ok((
-        column(|verdict| verdict.log_density),
-        column(|verdict| verdict.surprise),
-        column(|verdict| verdict.p_value),
-        PyList::new(py, components)?,
-        column(|verdict| verdict.responsibility),
-    ))
 }
