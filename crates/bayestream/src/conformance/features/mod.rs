@@ -93,8 +93,8 @@ pub const FEATURE_EXEMPTIONS: [Exemption<FeatureSubject>; 7] = [
     },
     Exemption {
         check: "hidden cells are foretold, with honest deviations",
-        applies: |subject| subject.kind() == FeatureKind::Ibp,
-        reason: "the noise is held fixed while features are learnt, at more than these rows have",
+        applies: |subject| subject.kind() == FeatureKind::Em,
+        reason: "as many features as columns stay, and follow the cells they were learnt from more than a row's leverage tells",
     },
 ];
 

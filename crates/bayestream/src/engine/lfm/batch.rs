@@ -6,7 +6,7 @@ use super::parameters::Parameters;
 use super::rivals::{Rival, RivalSettings};
 use super::rows::Rows;
 use super::settings::FabSettings;
-use super::unseen::noise_under;
+use super::unseen::noise_of_unseen;
 use crate::data::{Batch, Frame, LARGEST_CELL, Scaling};
 use crate::engine::{FeatureLearner, StepReport};
 use crate::num;
@@ -115,21 +115,21 @@ impl BatchFeatures {
             watch(&Iteration { index, bound, parameters, frame: &frame, shard: self.shard });
             index += 1;
         };
-        let (parameters, unseen) = match &self.way {
+        let (parameters, rows) = match &self.way {
             Way::Fab(settings) => {
                 let rng = num::stream(self.seed, u64::from(self.shard), 0);
                 let mut show = |fit: &super::Fit| show(fit.bound, &fit.parameters);
                 let fitted = fit_rows(&framed, self.n_columns, Some(&weights), settings, rng, &mut show);
-                (fitted.fit.parameters, fitted.unseen)
+                (fitted.fit.parameters, fitted.rows)
             }
             Way::Rival(rival, settings) => {
                 let rows = Rows::new(&framed, self.n_columns, Some(&weights));
                 let seed = (self.seed, u64::from(self.shard));
                 let parameters = rival.fit(&rows, settings, seed, &mut |p| show(f64::NAN, p));
-                let unseen = noise_under(&rows, &parameters);
-                (parameters, unseen)
+                (parameters, rows)
             }
         };
+        let unseen = noise_of_unseen(&rows, &parameters, rows.mass);
         export(&parameters, &unseen, &frame, &names(self.shard, parameters.k))
     }
 }

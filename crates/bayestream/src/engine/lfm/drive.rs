@@ -2,10 +2,9 @@
 
 use super::fit::{Fit, Saved};
 use super::grow::{MANY_CELLS, births, grow, regrow};
-use super::held_out::{Foretold, HeldOut};
+use super::held_out::HeldOut;
 use super::rows::Rows;
 use super::settings::{FabSettings, Gate, Start};
-use super::unseen::noise_of_unseen;
 use crate::num::Rng;
 
 /// Rows are few when there are fewer than this many for each column.
@@ -30,8 +29,6 @@ pub struct Fitted {
     pub rows: Rows,
     /// Features and where they are.
     pub fit: Fit,
-    /// The noise of cells that were not seen, by column.
-    pub unseen: Vec<f64>,
 }
 
 /// Rows to fit: framed, row by row, NaN where missing.
@@ -70,10 +67,9 @@ pub fn fit_rows(
     let rows = framed.rows();
     let mut fit = Fit::new(&rows);
     if rows.mass <= 0.0 {
-        return Fitted { unseen: vec![1.0; d], rows, fit };
+        return Fitted { rows, fit };
     }
     let mut settings = *settings;
-    let mut told = Foretold::nothing(d);
     match settings.start {
         Start::Random => scatter(&mut fit, &rows, &settings, &mut rng),
         // Deviates: the paper shrinks random features, which kills true ones while W is still noise
@@ -81,16 +77,14 @@ pub fn fit_rows(
         Start::Births => {
             let judge = Judge::of(&rows, &settings);
             if judge == Judge::Before {
-                (settings.max_features, told) = foretelling(framed, &settings, &mut rng);
+                settings.max_features = foretelling(framed, &settings, &mut rng);
             }
             let most_unjudged = match judge {
                 Judge::Along if rows.n_cells > MANY_CELLS => 0,
                 Judge::Along => d / 2,
                 Judge::No | Judge::Before => usize::MAX,
             };
-            let along = best_start(framed, &rows, &settings, most_unjudged, &mut rng, watch);
-            fit = along.0;
-            told.add(&along.1);
+            fit = best_start(framed, &rows, &settings, most_unjudged, &mut rng, watch);
         }
     }
     if rows.n_cells > MANY_CELLS {
@@ -101,10 +95,7 @@ pub fn fit_rows(
     if settings.moves && rows.n_cells <= MANY_CELLS {
         moves(&mut fit, &rows, &settings, watch);
     }
-    let mut unseen = noise_of_unseen(&fit.field, &rows, &fit.parameters);
-    let excess = told.excess(&unseen);
-    unseen.iter_mut().zip(&fit.parameters.precision).for_each(|(noise, l)| *noise = (*noise * excess).max(1.0 / l));
-    Fitted { rows, fit, unseen }
+    Fitted { rows, fit }
 }
 
 /// When births are judged by cells that are held out, too.
@@ -163,9 +154,8 @@ impl Births {
     }
 }
 
-/// The fit of largest bound among those that grow from several starts, more of them where cells are few and cheap, and how
-/// it foretold cells that were held out while it grew, if any were: they are when a start has more than `most_unjudged`
-/// features.
+/// The fit of largest bound among those that grow from several starts, more of them where cells are few and cheap. Cells are
+/// held out to judge growth by once a start has more than `most_unjudged` features.
 fn best_start(
     framed: Framed<'_>,
     rows: &Rows,
@@ -173,9 +163,9 @@ fn best_start(
     most_unjudged: usize,
     rng: &mut Rng,
     watch: &mut dyn FnMut(&Fit),
-) -> (Fit, Foretold) {
+) -> Fit {
     let n_starts = (CELLS_OF_STARTS / rows.n_cells.max(1)).clamp(1, STARTS);
-    let mut best: Option<(Fit, Foretold)> = None;
+    let mut best: Option<Fit> = None;
     let mut is_judged = most_unjudged == 0;
     for start in 1..=n_starts {
         // The last of several: features that were born one by one may be fewer.
@@ -190,13 +180,13 @@ fn best_start(
         }
         let grown = match is_judged {
             true => grow_judged(framed, rows, settings, births, rng, watch),
-            false => (fit, Foretold::nothing(rows.d)),
+            false => fit,
         };
-        if best.as_ref().is_none_or(|best| grown.0.bound > best.0.bound) {
+        if best.as_ref().is_none_or(|best| grown.bound > best.bound) {
             best = Some(grown);
         }
     }
-    best.unwrap_or_else(|| (Fit::new(rows), Foretold::nothing(rows.d)))
+    best.unwrap_or_else(|| Fit::new(rows))
 }
 
 /// Grows features as long as cells that are held out become more probable. Where features only share out what varies by
@@ -208,17 +198,18 @@ fn grow_judged(
     births: Births,
     rng: &mut Rng,
     watch: &mut dyn FnMut(&Fit),
-) -> (Fit, Foretold) {
+) -> Fit {
     let (seen, held_out) = framed.hold_out(SHARE_OF_MANY, rng);
+    let told = |fit: &Fit| held_out.log_likelihood(&seen, &fit.parameters, &fit.field);
     let mut fit = Fit::new(&seen);
-    let mut best: (Saved, Foretold) = (fit.save(), held_out.foretell(&seen, &fit));
+    let mut best: (Saved, f64) = (fit.save(), told(&fit));
     // Many at once may be too many for the held-out cells, which then say nothing of fewer.
     for births in if births == Births::Many { &[Births::Many, Births::Single][..] } else { &[Births::Single] } {
         births.go(&mut fit, &seen, settings, rng, &mut |fit| {
             watch(fit);
-            let told = held_out.foretell(&seen, fit);
-            if told.log_likelihood > best.1.log_likelihood {
-                best = (fit.save(), told);
+            let now = told(fit);
+            if now > best.1 {
+                best = (fit.save(), now);
             }
             fit.k() < best.0.k() + PATIENCE
         });
@@ -231,49 +222,45 @@ fn grow_judged(
     for _ in 0..settings.trial_iterations {
         fit.iterate(rows, settings.shrink_steps);
     }
-    (fit, best.1)
+    fit
 }
 
-/// How many features there may be at most, by held-out cells, and how well these are foretold then. With few rows the
-/// criterion rises after more features have begun to make held-out cells less probable.
-fn foretelling(framed: Framed<'_>, settings: &FabSettings, rng: &mut Rng) -> (usize, Foretold) {
+/// How many features there may be at most, by held-out cells. With few rows the criterion rises after more features have begun to make held-out cells less probable.
+fn foretelling(framed: Framed<'_>, settings: &FabSettings, rng: &mut Rng) -> usize {
     let mut paths: Vec<Path> = Vec::new();
     for _ in 0..FOLDS {
         let (seen, held_out) = framed.hold_out(SHARE_OF_FEW, rng);
         let mut fit = Fit::new(&seen);
-        let mut path = Path(vec![(0, held_out.foretell(&seen, &fit))]);
+        let told = |fit: &Fit| held_out.log_likelihood(&seen, &fit.parameters, &fit.field);
+        let mut path = Path(vec![(0, told(&fit))]);
         grow(&mut fit, &seen, settings, rng, &mut |fit: &Fit| {
             // A birth may come with deaths, and then replaces what was known of as many features.
             path.0.retain(|(k, _)| *k < fit.k());
-            path.0.push((fit.k(), held_out.foretell(&seen, fit)));
+            path.0.push((fit.k(), told(fit)));
             fit.k() < path.best() + PATIENCE
         });
         paths.push(path);
     }
     let longest = paths.iter().map(Path::end).max().unwrap_or(0);
     let k = most_foretelling(&paths, longest);
-    let mut told = Foretold::nothing(framed.d);
-    paths.iter().for_each(|path| told.add(path.at(k)));
     // All cells may tell one more than those that the folds saw.
     let most = (k + 1).min(longest);
-    (most.min(settings.max_features), told)
+    most.min(settings.max_features)
 }
 
 /// How held-out cells are foretold by ever more features.
-struct Path(Vec<(usize, Foretold)>);
+struct Path(Vec<(usize, f64)>);
 
 impl Path {
     /// With `k` features or the next more that there were.
-    fn at(&self, k: usize) -> &Foretold {
+    fn at(&self, k: usize) -> f64 {
         let n_fewer = self.0.iter().take_while(|step| step.0 < k).count();
-        &self.0[n_fewer.min(self.0.len() - 1)].1
+        self.0[n_fewer.min(self.0.len() - 1)].1
     }
 
     /// The number of features that foretells best.
     fn best(&self) -> usize {
-        let better = |best: (usize, f64), step: &(usize, Foretold)| {
-            if step.1.log_likelihood > best.1 { (step.0, step.1.log_likelihood) } else { best }
-        };
+        let better = |best: (usize, f64), step: &(usize, f64)| if step.1 > best.1 { *step } else { best };
         self.0.iter().fold((0, f64::NEG_INFINITY), better).0
     }
 
@@ -285,7 +272,7 @@ impl Path {
 /// The largest number of features that foretells no worse than the best one, as far as folds can tell: it is the
 /// criterion's part to say that a feature is not there.
 fn most_foretelling(paths: &[Path], longest: usize) -> usize {
-    let of = |k: usize| paths.iter().map(move |path| path.at(k).log_likelihood);
+    let of = |k: usize| paths.iter().map(move |path| path.at(k));
     let told = |k: usize| of(k).sum::<f64>();
     let best = (1..=longest).fold(0, |best, k| if told(k) > told(best) { k } else { best });
     let n = paths.len() as f64;

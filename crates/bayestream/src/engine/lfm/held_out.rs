@@ -1,6 +1,7 @@
 //! Cells that a fit does not see, to judge births by.
 
-use super::fit::Fit;
+use super::field::Field;
+use super::parameters::Parameters;
 use super::rows::Rows;
 use crate::num::{self, Rng};
 
@@ -9,18 +10,6 @@ use crate::num::{self, Rng};
 pub struct HeldOut {
     /// Row, column and framed value.
     cells: Vec<(u32, u32, f64)>,
-}
-
-/// How far off cells were foretold, column by column.
-#[derive(Clone, Debug)]
-pub struct Foretold {
-    /// Σ of squared errors.
-    misfit: Vec<f64>,
-    /// Σ of the variance by which features were in doubt.
-    doubt: Vec<f64>,
-    mass: Vec<f64>,
-    /// Σ of log-densities by the features, the doubt about them, and the noise.
-    pub log_likelihood: f64,
 }
 
 impl HeldOut {
@@ -36,10 +25,11 @@ impl HeldOut {
         HeldOut { cells }
     }
 
-    /// How far off the held-out cells are foretold, each row's μ known by its other cells.
-    pub fn foretell(&self, rows: &Rows, fit: &Fit) -> Foretold {
-        let (p, mu, n) = (&fit.parameters, &fit.field.mu, fit.field.n);
-        let mut told = Foretold::nothing(p.d);
+    /// Σ of the held-out cells' log-densities, each row's μ known by its other cells: by the features, the doubt about them, and
+    /// the noise.
+    pub fn log_likelihood(&self, rows: &Rows, p: &Parameters, field: &Field) -> f64 {
+        let (mu, n) = (&field.mu, field.n);
+        let mut sum = 0.0;
         for &(i, j, x) in &self.cells {
             let (i, j) = (i as usize, j as usize);
             let (mut fitted, mut doubt) = (p.offset[j], 0.0);
@@ -48,36 +38,9 @@ impl HeldOut {
                 fitted += w * m;
                 doubt += w * w * m * (1.0 - m);
             }
-            let (weight, off) = (rows.weights[i], (x - fitted).powi(2));
-            told.misfit[j] += weight * off;
-            told.doubt[j] += weight * doubt;
-            told.mass[j] += weight;
             let variance = doubt + 1.0 / p.precision[j];
-            told.log_likelihood -= 0.5 * weight * (variance.ln() + num::LN_2PI + off / variance);
+            sum -= 0.5 * rows.weights[i] * (variance.ln() + num::LN_2PI + (x - fitted).powi(2) / variance);
         }
-        told
-    }
-}
-
-impl Foretold {
-    /// Of no cells.
-    pub fn nothing(d: usize) -> Foretold {
-        Foretold { misfit: vec![0.0; d], doubt: vec![0.0; d], mass: vec![0.0; d], log_likelihood: 0.0 }
-    }
-
-    /// Takes in other cells.
-    pub fn add(&mut self, other: &Foretold) {
-        let add = |to: &mut Vec<f64>, from: &[f64]| to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
-        add(&mut self.misfit, &other.misfit);
-        add(&mut self.doubt, &other.doubt);
-        add(&mut self.mass, &other.mass);
-        self.log_likelihood += other.log_likelihood;
-    }
-
-    /// How many times as far off as this noise cells were, beyond the doubt about features.
-    pub fn excess(&self, noise: &[f64]) -> f64 {
-        let left = |j: usize| (self.misfit[j] - self.doubt[j]) / noise[j];
-        let mass: f64 = self.mass.iter().sum();
-        if mass > 0.0 { (0..noise.len()).map(left).sum::<f64>() / mass } else { 1.0 }
+        sum
     }
 }

@@ -99,6 +99,19 @@ impl Rows {
         self.least_noise = (0..self.d).map(of_column).collect();
     }
 
+    /// The rows as they came: row by row, NaN where missing.
+    pub fn framed(&self) -> Vec<f64> {
+        let mut framed = vec![0.0; self.n * self.d];
+        for (i, row) in framed.chunks_exact_mut(self.d.max(1)).enumerate() {
+            row.iter_mut().enumerate().for_each(|(j, cell)| *cell = self.cells[j * self.n + i]);
+        }
+        for holes in &self.holes {
+            let missing = holes.observed.iter().enumerate().filter(|(_, o)| **o == 0.0);
+            missing.for_each(|(i, _)| framed[i * self.d + holes.column] = f64::NAN);
+        }
+        framed
+    }
+
     /// The cells of one column.
     pub fn column(&self, d: usize) -> &[f64] {
         &self.cells[d * self.n..][..self.n]

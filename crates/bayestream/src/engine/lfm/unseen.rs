@@ -1,96 +1,94 @@
 //! How far off cells would be foretold that a fit did see.
 
-use super::field::Field;
+use super::export::export;
 use super::parameters::Parameters;
 use super::rows::Rows;
-use crate::num;
+use crate::data::Frame;
+use crate::num::{self, Rng};
+use crate::structure::{ComponentId, FeatureReader};
 
-/// Log-odds beyond this are certain.
-const MOST_LOG_ODDS: f64 = 700.0;
-/// Sweeps in which the features of rows are found under given parameters.
-const SWEEPS: usize = 10;
-/// A cell decides its own fit at most so far.
-const MOST_LEVERAGE: f64 = 0.9;
+/// The share of a row's cells that is hidden.
+const SHARE: f64 = 0.1;
+/// Rows that are read at most, and how often a row is at most, where they are few.
+const ROWS_READ: usize = 1000;
+const TURNS: usize = 10;
+/// The part of the noise that a cell is off by at least.
+const LEAST_OF_NOISE: f64 = 0.25;
+/// Steps in which the noise is found.
+const HALVINGS: usize = 40;
+/// A row decides its own fit at most so far.
+const MOST_LEVERAGE: f64 = 0.5;
+/// The key of the random numbers that say which cells are hidden.
+const HIDING: u64 = 0x5ee;
 
-/// The variance of a cell that is not seen, beyond the doubt about the features of its row, by column; at least that of the
-/// noise. The features that a row has are found by its cells, so that what is left over of these is less than what a missing
-/// cell is off by, and next to nothing where features are as many as columns. So what a cell said of each feature is taken
-/// back, and the others foretell it; W, which has also seen it, is drawn to it by the row's leverage.
-pub fn noise_of_unseen(field: &Field, rows: &Rows, p: &Parameters) -> Vec<f64> {
-    taken_back(field, rows, p, &leverage(field, rows, p))
+/// The variance of a cell that is not seen, beyond the doubt about the features of its row, by column; at least a part of the
+/// noise, which is averaged over a stream and may be more than what the latest rows are off by. The features that a row has are found by its cells, so that what is left over of these is less than what a missing
+/// cell is off by, and next to nothing where features are as many as columns. So cells are hidden, and filled as those of
+/// other rows are; W, which is of `mass` rows and has seen them, is drawn to them by a row's leverage.
+pub fn noise_of_unseen(rows: &Rows, p: &Parameters, mass: f64) -> Vec<f64> {
+    let told = Hidden::cells(rows, p);
+    let leverage = ((p.k + 1) as f64 / mass.max(1.0)).min(MOST_LEVERAGE);
+    let inflated = 1.0 / (1.0 - leverage).powi(2);
+    (0..p.d).map(|j| told.noise(j, inflated, 1.0 / p.precision[j])).collect()
 }
 
-/// The same by rows that the parameters have not seen.
-pub fn noise_by_new_rows(field: &Field, rows: &Rows, p: &Parameters) -> Vec<f64> {
-    taken_back(field, rows, p, &vec![0.0; field.n])
-}
+/// Cells that were hidden, by column: weight, squared error, and the doubt about features.
+struct Hidden(Vec<Vec<(f64, f64, f64)>>);
 
-fn taken_back(field: &Field, rows: &Rows, p: &Parameters, leverage: &[f64]) -> Vec<f64> {
-    let (n, k, d) = (field.n, field.k, p.d);
-    let log_odds: Vec<f64> = field.mu.iter().map(|m| told_log_odds(*m)).collect();
-    let is_complete = rows.is_complete();
-    let mut holes = rows.holes.iter();
-    let (mut fitted, mut without, mut doubt, mut odds) = (vec![0.0; n], vec![0.0; n], vec![0.0; n], vec![0.0; n]);
-    let mut unseen = Vec::with_capacity(d);
-    let mut weights = vec![0.0; k];
-    for j in 0..d {
-        let (x, lambda) = (rows.column(j), p.precision[j]);
-        let observed = if is_complete[j] { None } else { holes.next().map(|h| h.observed.as_slice()) };
-        (0..k).for_each(|f| weights[f] = p.weights[f * d + j]);
-        fitted.fill(p.offset[j]);
-        num::add_rows(&weights, &field.mu, n, &mut fitted);
-        without.copy_from_slice(&fitted);
-        doubt.fill(0.0);
-        for (f, &w) in weights.iter().enumerate() {
-            let (mu, log_odds) = (field.of(f), &log_odds[f * n..][..n]);
-            for i in 0..n {
-                // The cell's part of c in (11).
-                let said = lambda * w * (x[i] - fitted[i] + (mu[i] - 0.5) * w);
-                odds[i] = (said - log_odds[i]).clamp(-MOST_LOG_ODDS, MOST_LOG_ODDS);
-            }
-            num::exp_slice(&mut odds);
-            for i in 0..n {
-                let m = 1.0 / (1.0 + odds[i]);
-                without[i] += w * (m - mu[i]);
-                doubt[i] += w * w * m * (1.0 - m);
+impl Hidden {
+    /// Hides cells of some rows, spread evenly, and fills them.
+    fn cells(rows: &Rows, p: &Parameters) -> Hidden {
+        let mut rng = num::stream(HIDING, 0, 0);
+        let mut hidden = Hidden(vec![Vec::new(); p.d]);
+        let ids: Vec<ComponentId> = (0..p.k as u32).map(|serial| ComponentId { shard: 0, serial }).collect();
+        let mut reader = FeatureReader::new(export(p, &vec![0.0; p.d], &Frame::identity(p.d), &ids));
+        let framed = rows.framed();
+        let step = rows.n.div_ceil(ROWS_READ).max(1);
+        for _ in 0..(ROWS_READ / rows.n.max(1)).clamp(1, TURNS) {
+            for i in (0..rows.n).step_by(step) {
+                hidden.fill(&framed[i * p.d..][..p.d], rows.weights[i], &mut reader, &mut rng);
             }
         }
-        let share_seen = if rows.counts[j] > 0.0 { rows.mass / rows.counts[j] } else { 0.0 };
-        let mut left = 0.0;
-        for i in 0..n {
-            let is_there = observed.map_or(1.0, |o| o[i]);
-            let off = (x[i] - without[i]) / (1.0 - (leverage[i] * share_seen).min(MOST_LEVERAGE));
-            left += is_there * rows.weights[i] * (off * off - doubt[i]);
+        hidden
+    }
+
+    fn fill(&mut self, row: &[f64], weight: f64, reader: &mut FeatureReader, rng: &mut Rng) {
+        let mut seen = row.to_vec();
+        for cell in &mut seen {
+            if rng.uniform() < SHARE {
+                *cell = f64::NAN;
+            }
         }
-        let variance = if rows.counts[j] > 0.0 { left / rows.counts[j] } else { 1.0 };
-        unseen.push(variance.max(1.0 / lambda));
+        let taken: Vec<usize> = (0..row.len()).filter(|&j| seen[j].is_nan() && !row[j].is_nan()).collect();
+        if taken.is_empty() {
+            return;
+        }
+        let reading = reader.read(&seen);
+        for j in taken {
+            let (mean, doubt) = reader.missing_cell(&reading, j);
+            self.0[j].push((weight, (row[j] - mean).powi(2), doubt));
+        }
     }
-    unseen
-}
 
-/// The same under parameters that someone else has found.
-pub fn noise_under(rows: &Rows, p: &Parameters) -> Vec<f64> {
-    if rows.mass <= 0.0 {
-        return p.precision.iter().map(|l| 1.0 / l).collect();
+    /// The noise by which squared errors are, on average, what they are said to be; that of cells that are there where a column
+    /// had no cell among those hidden.
+    fn noise(&self, column: usize, inflated: f64, noise: f64) -> f64 {
+        let cells = &self.0[column];
+        let mass: f64 = cells.iter().map(|(weight, ..)| weight).sum();
+        if mass <= 0.0 {
+            return noise;
+        }
+        let excess = |u: f64| {
+            let ratio = |(weight, square, doubt): &(f64, f64, f64)| weight * inflated * square / (u + doubt);
+            cells.iter().map(ratio).sum::<f64>() - mass
+        };
+        let mut low = LEAST_OF_NOISE * noise;
+        // So much that no doubt is needed to explain the errors.
+        let mut high = low + inflated * cells.iter().map(|(weight, square, _)| weight * square).sum::<f64>() / mass;
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            if excess(middle) > 0.0 { low = middle } else { high = middle }
+        }
+        low
     }
-    let mut field = Field::empty(rows.n);
-    field.reset(rows.n, &p.shares);
-    field.prepare(rows, p);
-    (0..SWEEPS).for_each(|_| field.sweep(rows, p, 0.0));
-    noise_of_unseen(&field, rows, p)
-}
-
-/// How much a row's own cell draws its fit, in a column that all rows have: that of independent features.
-fn leverage(field: &Field, rows: &Rows, p: &Parameters) -> Vec<f64> {
-    let mut leverage = vec![1.0 / rows.mass; field.n];
-    for (f, share) in p.shares.iter().enumerate() {
-        let spread = (share * (1.0 - share) * rows.mass).max(f64::MIN_POSITIVE);
-        field.of(f).iter().zip(&mut leverage).for_each(|(m, h)| *h += (m - share).powi(2) / spread);
-    }
-    leverage
-}
-
-fn told_log_odds(probability: f64) -> f64 {
-    let (yes, no) = (probability.max(f64::MIN_POSITIVE), (1.0 - probability).max(f64::MIN_POSITIVE));
-    (yes.ln() - no.ln()).clamp(-MOST_LOG_ODDS, MOST_LOG_ODDS)
 }

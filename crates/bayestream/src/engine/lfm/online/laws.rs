@@ -19,7 +19,7 @@ fn a_full_step_on_all_rows_is_an_iteration_of_the_batch_engine() {
             fit.field.push(&(0..200).map(|i| if (i / (which + 1)) % 2 == 0 { 0.3 } else { 0.8 }).collect::<Vec<_>>());
         }
         fit.maximise(&rows);
-        let fitted = Fitted { rows: rows.clone(), fit: fit.clone(), unseen: vec![1.0; 8] };
+        let fitted = Fitted { rows: rows.clone(), fit: fit.clone() };
         let mut master = Master::new(Frame::identity(8), &fitted, 0, 100);
         let step = Step { whole: 200, shrink_steps: 4, max_features: 9, watches_drift: false };
         let mut old = master.statistics.clone();

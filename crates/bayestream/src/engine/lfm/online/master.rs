@@ -9,7 +9,7 @@ use crate::engine::lfm::fit::is_used;
 use crate::engine::lfm::parameters::{Maximising, Parameters};
 use crate::engine::lfm::rows::Rows;
 use crate::engine::lfm::statistics::{Gathering, Statistics};
-use crate::engine::lfm::unseen::noise_by_new_rows;
+use crate::engine::lfm::unseen::noise_of_unseen;
 use crate::structure::ComponentId;
 use serde::{Deserialize, Serialize};
 
@@ -24,8 +24,6 @@ const CALM: f64 = 0.9;
 const RESTLESS: f64 = 0.6;
 /// ρ of the mini-batch in which the stream changed.
 const SHOCK: f64 = 0.7;
-/// The noise of missing cells follows a mini-batch at least by this share.
-const LEAST_NEWS_OF_MISSING: f64 = 0.05;
 /// Births in one mini-batch: usually, and when the stream changed.
 const BIRTHS: usize = 1;
 const BIRTHS_AFTER_DRIFT: usize = 8;
@@ -38,8 +36,6 @@ pub(super) struct Master {
     pub frame: Frame,
     /// Averages per row.
     pub statistics: Statistics,
-    /// The noise of cells that are missing, by column, as rows showed it before they were learnt.
-    unseen: Vec<f64>,
     /// A cache: the M-step of the statistics.
     #[serde(skip)]
     pub parameters: Parameters,
@@ -100,7 +96,6 @@ impl Master {
         let mut master = Master {
             frame,
             statistics,
-            unseen: fitted.unseen.clone(),
             parameters: Parameters::default(),
             ids: (0..k).map(|serial| ComponentId { shard, serial }).collect(),
             shard,
@@ -140,9 +135,6 @@ impl Master {
             return Err("a feature has a number that was not given yet".into());
         }
         let is_positive = |v: f64| v.is_finite() && v > 0.0;
-        if self.unseen.len() != n_columns || !self.unseen.iter().all(|v| is_positive(*v)) {
-            return Err("its noise of missing cells does not fit the columns".into());
-        }
         if !is_positive(self.mass) || !is_positive(self.batches) || !self.drift.is_sound() {
             return Err("its counts of rows are inconsistent".into());
         }
@@ -166,9 +158,12 @@ impl Master {
         bounds
     }
 
-    /// The noise of cells that are missing, by column: at least that of the others.
-    pub fn noise_of_missing(&self) -> Vec<f64> {
-        self.unseen.iter().zip(&self.parameters.precision).map(|(unseen, l)| unseen.max(1.0 / l)).collect()
+    /// The noise of cells that are missing, by column, as the latest rows tell it, which are in the data's own units.
+    pub fn noise_of_missing(&self, cells: &[f64], weights: &[f64]) -> Vec<f64> {
+        let mut framed = Vec::with_capacity(cells.len());
+        self.frame.push_rows(cells, &mut framed);
+        let rows = Rows::new(&framed, self.frame.n_columns(), Some(weights));
+        noise_of_unseen(&rows, &self.parameters, self.mass)
     }
 
     /// Learns from rows that were just looked at.
@@ -190,13 +185,6 @@ impl Master {
             self.mass += rows.mass;
             part * self.batches.powf(if self.is_restless { -RESTLESS } else { -CALM })
         };
-        let now = noise_by_new_rows(&self.work.field, rows, &self.parameters);
-        for (j, unseen) in self.unseen.iter_mut().enumerate() {
-            // Cells were further off when fewer rows had been learnt, which the statistics forget slowly. A column that these
-            // rows miss says nothing.
-            let part = rho.max(part * LEAST_NEWS_OF_MISSING) * (rows.counts[j] / rows.mass);
-            *unseen += part * (now[j] - *unseen);
-        }
         let mut old = self.statistics.clone();
         self.blend(rows, &mut old, rho, step, ROUNDS, &mut news);
         if is_whole {

@@ -165,7 +165,7 @@ impl FeatureLearner for OnlineFab {
         if self.master.is_some() && self.settings.polishes {
             polish::polish(&mut master, &rows, &weights, &self.settings, &self.step());
         }
-        export(&master.parameters, &master.noise_of_missing(), &master.frame, &master.ids)
+        export(&master.parameters, &master.noise_of_missing(&rows, &weights), &master.frame, &master.ids)
     }
 
     fn recent_rows(&self, n: usize) -> Vec<f64> {
