@@ -180,7 +180,7 @@ fn cosine(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Each planted feature is found; its sign is a convention, since b can take over what all rows share. The criterion may see
-/// one more, as in one of twenty draws of `lfm/artificial`.
+/// one more, as in some draws of `lfm/artificial`.
 fn assert_found(found: &FeatureSet, truth: &PlantedFeatures, least: f64) {
     assert!((0..=1).contains(&(found.features.len() - truth.n_features())), "{} features", found.features.len());
     for w in &truth.weights {
