@@ -13,13 +13,15 @@
 //! | `logsumexp` | log-sum-exp and responsibilities |
 //! | `cusum` | many running sums that start over at zero |
 //! | `rowwise` | one vector against many rows: inner products, weighted sums |
+//! | `product` | products of matrices |
+//! | `panel` | passes over residuals with holes, a few features at a time |
 //! | `rng` | random streams keyed by (seed, shard, step) |
 //! | `schedule` | step sizes |
 //! | `peak` | the machine's multiply-add rate, against which the benchmark holds the kernels |
 //! | `topic_rows` | words learnt by topics, shares of topics in a document, in `f32` |
 //! | `topic_sweep` | Gibbs sampling of the topics of a document's words, in `f32` |
 //! | `topic_draws` | words given to topics by draws and by shares, in `f32` |
-//! | `simd` | the choice of instruction set, and the only `unsafe` of the workspace |
+//! | `simd` | the choice of instruction set: with `product`, the only `unsafe` of the library |
 //!
 //! Matrices are row-major `&[f64]` slices of length `d * d`. A slice of the wrong length is a mistake
 //! of the caller's code, never of its data, and panics.
@@ -33,8 +35,10 @@ mod eigen;
 mod explog;
 mod lanes;
 mod logsumexp;
+mod panel;
 #[doc(hidden)]
 pub mod peak;
+mod product;
 mod rng;
 mod rowwise;
 mod scatter;
@@ -52,6 +56,8 @@ pub use eigen::symmetric_eigen;
 pub use explog::{exp_slice, ln_slice};
 pub use lanes::{LANES, Lanes};
 pub use logsumexp::{column_stride, log_sum_exp, normalise_columns};
+pub use panel::{PANEL, PanelPass, pass_over_residuals};
+pub use product::{Grid, multiply};
 pub use rng::{Rng, stream};
 pub use rowwise::{add_rows, dots};
 pub use scatter::weighted_moments;

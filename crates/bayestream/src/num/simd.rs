@@ -4,7 +4,7 @@
 //! [`Arithmetic`]. It is compiled twice: inside a function with AVX2 and FMA enabled, where the
 //! compiler turns its fixed-size lane loops into vector instructions, and plainly.
 //!
-//! This is the only module of the workspace with `unsafe` in it. The single unsafe block calls
+//! Beside `product`, this is the only module of the library with `unsafe` in it. The single unsafe block calls
 //! [`with_avx2`], a safe function whose one requirement is that the processor has AVX2 and FMA; the
 //! line before it asks the processor exactly that.
 #![allow(unsafe_code)]

@@ -4,8 +4,9 @@ use super::parameters::{Parameters, ln_rest, ln_share};
 use super::statistics::Statistics;
 use crate::num;
 
-/// L of [FAB/LFM] (10), by the statistics of the rows (sums, not averages) and the entropy of q(Z).
-pub fn bound(statistics: &Statistics, p: &Parameters, entropy: f64) -> f64 {
+/// L of [FAB/LFM] (10), by the statistics of the rows (sums, not averages), what the parameters leave over of each column
+/// ([`Parameters::misfit`]), and the entropy of q(Z).
+pub fn bound(statistics: &Statistics, p: &Parameters, misfit: &[f64], entropy: f64) -> f64 {
     let n = statistics.mass();
     if n <= 0.0 {
         return 0.0;
@@ -16,13 +17,11 @@ pub fn bound(statistics: &Statistics, p: &Parameters, entropy: f64) -> f64 {
         0.5 * p.d as f64 * ((n * share).ln() + (mean - share) / share)
     };
     let penalties: f64 = (0..p.k).map(penalty).sum();
-    expected_log_likelihood(statistics, p) + entropy - penalties - 0.5 * (2 * p.d + p.k) as f64 * n.ln()
+    expected_log_likelihood(statistics, p, misfit) + entropy - penalties - 0.5 * (2 * p.d + p.k) as f64 * n.ln()
 }
 
 /// E\[log p(X, Z)\].
-pub fn expected_log_likelihood(statistics: &Statistics, p: &Parameters) -> f64 {
-    let mut misfit = Vec::new();
-    p.misfit(statistics, &mut misfit);
+pub fn expected_log_likelihood(statistics: &Statistics, p: &Parameters, misfit: &[f64]) -> f64 {
     let cells: f64 = (0..p.d)
         .map(|j| 0.5 * (statistics.counts[j] * (p.precision[j].ln() - num::LN_2PI) - p.precision[j] * misfit[j]))
         .sum();

@@ -3,7 +3,7 @@
 use super::field::Field;
 use super::parameters::Parameters;
 use super::rows::Rows;
-use crate::num::{self, Rng};
+use crate::num::{self, Grid, Rng};
 
 /// Steps towards the direction of a single feature, at most.
 const SEPARATIONS: usize = 30;
@@ -17,6 +17,7 @@ pub struct Directions {
     pub spreads: Vec<f64>,
     vectors: Vec<f64>,
     scatter: Vec<f64>,
+    weighted: Vec<f64>,
 }
 
 impl Directions {
@@ -28,15 +29,13 @@ impl Directions {
             let scale = p.precision[j].sqrt();
             self.residuals[j * n..][..n].iter_mut().for_each(|r| *r *= scale);
         }
-        self.scatter.clear();
         self.scatter.resize(d * d, 0.0);
-        let mut weighted = Vec::with_capacity(n);
-        for j in 0..d {
-            weighted.clear();
-            let each = self.residuals[j * n..][..n].iter().zip(&rows.weights);
-            weighted.extend(each.map(|(r, w)| r * w / rows.mass));
-            num::dots(&weighted, &self.residuals, n, &mut self.scatter[j * d..][..=j]);
+        self.weighted.clear();
+        for residuals in self.residuals.chunks_exact(n.max(1)) {
+            self.weighted.extend(residuals.iter().zip(&rows.weights).map(|(r, w)| r * w / rows.mass));
         }
+        let residuals = Grid::new(&self.residuals, d, n).transposed();
+        num::multiply(Grid::new(&self.weighted, d, n), residuals, 1.0, 0.0, &mut self.scatter);
         self.spreads.resize(d, 0.0);
         self.vectors.resize(d * d, 0.0);
         num::symmetric_eigen(&self.scatter, d, &mut self.spreads, &mut self.vectors);

@@ -19,6 +19,11 @@ const SHARE_OF_MANY: f64 = 0.05;
 /// Starts of which the best is kept, where there are few cells, and cells that all of them may have together.
 const STARTS: usize = 6;
 const CELLS_OF_STARTS: usize = 75_000;
+/// Where there are many cells, features are born on so many rows for each column, at random, and on so many at least; then all
+/// rows take part, whose features are found in so many sweeps.
+const ROWS_FOR_BIRTHS: usize = 16;
+const LEAST_ROWS_FOR_BIRTHS: usize = 2000;
+const SWEEPS_FOR_ALL: usize = 10;
 /// Rounds of births and moves, at most.
 const ROUNDS: usize = 3;
 
@@ -44,6 +49,15 @@ impl Framed<'_> {
         let mut rows = Rows::new(self.cells, self.d, self.weights);
         rows.find_least_noise();
         rows
+    }
+
+    /// Some of the rows, and their weights.
+    fn part(&self, n: usize, rng: &mut Rng) -> (Vec<f64>, Option<Vec<f64>>) {
+        let mut order: Vec<usize> = (0..self.cells.len() / self.d).collect();
+        rng.shuffle(&mut order);
+        order.truncate(n);
+        let cells = order.iter().flat_map(|i| self.cells[i * self.d..][..self.d].iter().copied()).collect();
+        (cells, self.weights.map(|weights| order.iter().map(|i| weights[*i]).collect()))
     }
 
     /// The rows without some of their cells, and these.
@@ -84,7 +98,15 @@ pub fn fit_rows(
                 Judge::Along => d / 2,
                 Judge::No | Judge::Before => usize::MAX,
             };
-            fit = best_start(framed, &rows, &settings, most_unjudged, &mut rng, watch);
+            let enough = (ROWS_FOR_BIRTHS * d).max(LEAST_ROWS_FOR_BIRTHS);
+            fit = if rows.n_cells > MANY_CELLS && rows.n > 2 * enough {
+                let (cells, weights) = framed.part(enough, &mut rng);
+                let part = Framed { cells: &cells, d, weights: weights.as_deref() };
+                let born = best_start(part, &part.rows(), &settings, most_unjudged, &mut rng, watch);
+                Fit::from_parameters(&rows, &born.parameters, SWEEPS_FOR_ALL)
+            } else {
+                best_start(framed, &rows, &settings, most_unjudged, &mut rng, watch)
+            };
         }
     }
     if rows.n_cells > MANY_CELLS {

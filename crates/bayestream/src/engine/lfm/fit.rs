@@ -1,6 +1,7 @@
 //! A fit of rows at hand: the loop of steps that raise the bound, and the moves that change the number of features.
 
-use super::bound::bound;
+use super::bound::{bound, expected_log_likelihood};
+use super::descent::{self, Descent};
 use super::direction::Directions;
 use super::field::{Field, Follow};
 use super::parameters::{Maximising, Parameters};
@@ -33,7 +34,7 @@ pub struct Pace {
 pub struct Fit {
     /// q(Z).
     pub field: Field,
-    /// Sums over the rows under q(Z).
+    /// Sums over the rows under q(Z); where features are many, without those of columns with missing cells.
     pub statistics: Statistics,
     /// The parameters.
     pub parameters: Parameters,
@@ -41,6 +42,7 @@ pub struct Fit {
     pub bound: f64,
     gathering: Gathering,
     maximising: Maximising,
+    descent: Descent,
     directions: Directions,
 }
 
@@ -88,9 +90,27 @@ impl Fit {
 
     /// The M-step, and L after it.
     pub fn maximise(&mut self, rows: &Rows) {
-        self.statistics.gather(rows, &self.field.mu, self.field.k, &mut self.gathering);
-        self.parameters.maximise(&self.statistics, &mut self.maximising);
-        self.bound = bound(&self.statistics, &self.parameters, self.field.entropy(rows));
+        let Fit { field, statistics, parameters, gathering, maximising, .. } = self;
+        if descent::is_cheaper(rows, field.k) {
+            statistics.gather_common(rows, &field.mu, field.k, gathering);
+            self.descent.maximise(rows, &field.mu, statistics, parameters, maximising);
+        } else {
+            statistics.gather(rows, &field.mu, field.k, gathering);
+            parameters.maximise(statistics, maximising);
+        }
+        self.bound = bound(statistics, parameters, &maximising.misfit, field.entropy(rows));
+    }
+
+    /// E\[log p(X, Z)\] and the entropy of q(Z): the bound without its penalty, after an M-step.
+    pub fn evidence(&mut self, rows: &Rows) -> f64 {
+        expected_log_likelihood(&self.statistics, &self.parameters, &self.maximising.misfit) + self.field.entropy(rows)
+    }
+
+    /// Sums over the rows under q(Z), those of columns with missing cells among them.
+    pub fn gathered(&self, rows: &Rows) -> Statistics {
+        let mut statistics = Statistics::default();
+        statistics.gather(rows, &self.field.mu, self.field.k, &mut Gathering::default());
+        statistics
     }
 
     /// The E-step: accelerateShrinkage, then one sweep. `penalty` is D/2N; 0 makes it plain EM.

@@ -30,7 +30,7 @@ fn random_fit(rows: &Rows, k: usize, seed: u64) -> Fit {
 fn bound_at(rows: &Rows, field: &Field, p: &Parameters) -> f64 {
     let mut statistics = Statistics::default();
     statistics.gather(rows, &field.mu, field.k, &mut Gathering::default());
-    bound(&statistics, p, field.clone().entropy(rows))
+    bound(&statistics, p, &p.misfit(&statistics), field.clone().entropy(rows))
 }
 
 /// A change of parameters by a small step.
@@ -63,7 +63,7 @@ fn the_bound_is_flat_after_the_m_step_and_after_an_update_of_a_feature() {
         let prior_slope = slope(|h| {
             let mut p = fit.parameters.clone();
             share(&mut p, h);
-            expected_log_likelihood(&fit.statistics, &p)
+            expected_log_likelihood(&fit.statistics, &p, &p.misfit(&fit.statistics))
         });
         assert!(prior_slope.abs() < 1e-9 * scale + 1e-5);
 
@@ -125,7 +125,9 @@ fn exact(rows: &Rows, p: &Parameters) -> f64 {
             let has = |f: usize| (z >> f) & 1 == 1;
             let mut term: f64 =
                 (0..p.k).map(|f| if has(f) { ln_share(p.shares[f]) } else { ln_rest(p.shares[f]) }).sum();
-            for j in (0..rows.d).filter(|j| !rows.holes.iter().any(|h| h.column == *j && h.observed[i] == 0.0)) {
+            let is_missing =
+                |j: usize| (0..rows.holes.len()).any(|h| rows.holes[h].column == j && rows.observed(h)[i] == 0.0);
+            for j in (0..rows.d).filter(|j| !is_missing(*j)) {
                 let mean = (0..p.k).filter(|f| has(*f)).fold(p.offset[j], |m, f| m + p.feature(f)[j]);
                 let off = rows.column(j)[i] - mean;
                 term += 0.5 * (p.precision[j].ln() - num::LN_2PI - p.precision[j] * off * off);
@@ -141,7 +143,8 @@ fn exact(rows: &Rows, p: &Parameters) -> f64 {
 /// L without the criterion's penalty.
 fn evidence_bound(rows: &Rows, fit: &mut Fit) -> f64 {
     fit.statistics.gather(rows, &fit.field.mu, fit.field.k, &mut Gathering::default());
-    expected_log_likelihood(&fit.statistics, &fit.parameters) + fit.field.entropy(rows)
+    expected_log_likelihood(&fit.statistics, &fit.parameters, &fit.parameters.misfit(&fit.statistics))
+        + fit.field.entropy(rows)
 }
 
 #[test]

@@ -7,6 +7,7 @@
 //! | `statistics` | sums over rows that the parameters follow from |
 //! | `parameters` | the parameters and the M-step |
 //! | `field` | q(Z): the E-step, accelerateShrinkage, bounds of rows |
+//! | `descent` | the M-step where cells are missing and features are many |
 //! | `bound` | L |
 //! | `direction` | where a new feature could be |
 //! | `fit` | the loop over all rows, and the moves |
@@ -24,6 +25,7 @@
 
 mod batch;
 mod bound;
+mod descent;
 mod direction;
 mod drive;
 mod export;

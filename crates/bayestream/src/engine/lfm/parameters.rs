@@ -1,7 +1,7 @@
 //! The parameters, and the M-step that makes them of statistics.
 
 use super::statistics::Statistics;
-use crate::num;
+use crate::num::{self, Grid};
 use serde::{Deserialize, Serialize};
 
 /// Added to the diagonal of A, in units of the rows: features that are always together leave A singular.
@@ -36,7 +36,19 @@ pub struct Maximising {
     inverse: Vec<f64>,
     forward: Vec<f64>,
     theta: Vec<f64>,
-    misfit: Vec<f64>,
+    /// What the parameters leave over of each column.
+    pub misfit: Vec<f64>,
+}
+
+impl Maximising {
+    /// A⁻¹ of complete columns, after an M-step in which some column had no A of its own.
+    pub fn inverse_of_a(&mut self) -> &[f64] {
+        let s = self.inverse.len().isqrt();
+        self.factor.resize(s * s, 0.0);
+        let inverse = Grid::new(&self.inverse, s, s);
+        num::multiply(inverse.transposed(), inverse, 1.0, 0.0, &mut self.factor);
+        &self.factor
+    }
 }
 
 impl Parameters {
@@ -65,14 +77,9 @@ impl Parameters {
             // θ = L⁻ᵀL⁻¹B, all columns at once.
             forward.clear();
             forward.resize(s * d, 0.0);
-            for i in 0..s {
-                num::add_rows(&inverse[i * s..=i * s + i], &statistics.b, d, &mut forward[i * d..][..d]);
-            }
-            for i in 0..s {
-                for j in i..s {
-                    num::add_rows(&inverse[j * s + i..][..1], &forward[j * d..], d, &mut theta[i * d..][..d]);
-                }
-            }
+            let inverse = Grid::new(inverse, s, s);
+            num::multiply(inverse, Grid::new(&statistics.b, s, d), 1.0, 0.0, forward);
+            num::multiply(inverse.transposed(), Grid::new(forward, s, d), 1.0, 0.0, theta);
         }
         for (column, own) in statistics.own.iter().enumerate() {
             let Some(own) = own else { continue };
@@ -90,7 +97,12 @@ impl Parameters {
         self.shares.clear();
         // [FAB/LFM] (12)
         self.shares.extend((0..k).map(|f| statistics.share(f).clamp(0.0, 1.0)));
-        self.misfit(statistics, misfit);
+        *misfit = self.misfit(statistics);
+        self.take_noise(statistics, misfit);
+    }
+
+    /// λ by what is left over of each column.
+    pub fn take_noise(&mut self, statistics: &Statistics, misfit: &[f64]) {
         self.precision.clear();
         self.precision.extend(misfit.iter().zip(&statistics.counts).enumerate().map(|(j, (misfit, count))| {
             let least = statistics.least_noise.get(j).map_or(LEAST_NOISE, |least| least.max(LEAST_NOISE));
@@ -100,19 +112,17 @@ impl Parameters {
     }
 
     /// Σ E\[(x − b − Wz)²\] of each column: q − 2θᵀB + θᵀAθ.
-    pub fn misfit(&self, statistics: &Statistics, out: &mut Vec<f64>) {
+    pub fn misfit(&self, statistics: &Statistics) -> Vec<f64> {
         let (k, d, s) = (self.k, self.d, self.k + 1);
-        let theta = |f: usize, j: usize| if f < k { self.weights[f * d + j] } else { self.offset[j] };
-        out.clear();
-        for j in 0..d {
-            let a = statistics.a_of(j);
-            let mut misfit = statistics.q[j];
-            for f in 0..s {
-                let product: f64 = (0..s).map(|g| a[f * s + g] * theta(g, j)).sum();
-                misfit += theta(f, j) * (product - 2.0 * statistics.b[f * d + j]);
-            }
-            out.push(misfit);
-        }
+        let (mut theta, mut products) = (vec![0.0; s], vec![0.0; s]);
+        let of_column = |j: usize| {
+            (0..k).for_each(|f| theta[f] = self.weights[f * d + j]);
+            theta[k] = self.offset[j];
+            num::dots(&theta, statistics.a_of(j), s, &mut products);
+            let pull = |f: usize| theta[f] * (products[f] - 2.0 * statistics.b[f * d + j]);
+            statistics.q[j] + (0..s).map(pull).sum::<f64>()
+        };
+        (0..d).map(of_column).collect()
     }
 
     /// Forgets the features that are not marked.

@@ -7,8 +7,6 @@ use super::parameters::LEAST_NOISE;
 pub struct Holes {
     /// Which column.
     pub column: usize,
-    /// 1 where a cell is there, 0 where it is missing.
-    pub observed: Vec<f64>,
     /// The rows of whichever are fewer, those that are missing or those that are there.
     pub listed: Vec<u32>,
     /// True when `listed` has the missing ones.
@@ -34,6 +32,8 @@ pub struct Rows {
     pub squares: Vec<f64>,
     /// The columns with missing cells.
     pub holes: Vec<Holes>,
+    /// 1 where a cell is there, 0 where it is missing: a row for each of `holes`.
+    pub mask: Vec<f64>,
     /// Cells that are there.
     pub n_cells: usize,
     /// The least variance of the noise by column, where it was asked for.
@@ -56,10 +56,10 @@ impl Rows {
             let n_missing = column().filter(|v| v.is_nan()).count();
             if n_missing > 0 {
                 let lists_missing = 2 * n_missing <= n;
+                rows.mask.extend(column().map(|v| if v.is_nan() { 0.0 } else { 1.0 }));
                 let is_listed = |(i, v): (usize, &f64)| (v.is_nan() == lists_missing).then_some(i as u32);
                 rows.holes.push(Holes {
                     column: j,
-                    observed: column().map(|v| if v.is_nan() { 0.0 } else { 1.0 }).collect(),
                     listed: column().enumerate().filter_map(is_listed).collect(),
                     lists_missing,
                 });
@@ -77,11 +77,11 @@ impl Rows {
     /// one leave no noise, and densities that have no bound outweigh all other cells.
     pub fn find_least_noise(&mut self) {
         let complete = self.is_complete();
-        let mut holes = self.holes.iter();
+        let mut masks = self.mask.chunks_exact(self.n.max(1));
         let of_column = |j: usize| {
             let mut values = self.cells[j * self.n..][..self.n].to_vec();
             if !complete[j] {
-                let mut there = holes.next().into_iter().flat_map(|h| h.observed.iter());
+                let mut there = masks.next().into_iter().flatten();
                 values.retain(|_| there.next().is_some_and(|o| *o > 0.0));
             }
             values.sort_unstable_by(f64::total_cmp);
@@ -105,8 +105,8 @@ impl Rows {
         for (i, row) in framed.chunks_exact_mut(self.d.max(1)).enumerate() {
             row.iter_mut().enumerate().for_each(|(j, cell)| *cell = self.cells[j * self.n + i]);
         }
-        for holes in &self.holes {
-            let missing = holes.observed.iter().enumerate().filter(|(_, o)| **o == 0.0);
+        for (h, holes) in self.holes.iter().enumerate() {
+            let missing = self.observed(h).iter().enumerate().filter(|(_, o)| **o == 0.0);
             missing.for_each(|(i, _)| framed[i * self.d + holes.column] = f64::NAN);
         }
         framed
@@ -115,6 +115,11 @@ impl Rows {
     /// The cells of one column.
     pub fn column(&self, d: usize) -> &[f64] {
         &self.cells[d * self.n..][..self.n]
+    }
+
+    /// Where the cells of a column with holes, `holes[h]`, are there.
+    pub fn observed(&self, h: usize) -> &[f64] {
+        &self.mask[h * self.n..][..self.n]
     }
 
     /// The columns with missing cells, as marks.

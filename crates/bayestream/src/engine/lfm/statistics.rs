@@ -2,7 +2,7 @@
 
 use super::parameters::Parameters;
 use super::rows::Rows;
-use crate::num::{self, Lanes};
+use crate::num::{self, Grid, Lanes};
 use serde::{Deserialize, Serialize};
 
 /// Sums over rows, with a constant as the last feature: A = Σ E\[z̃z̃ᵀ\], B = Σ E\[z̃\]x, q = Σ x². A column that misses
@@ -57,6 +57,14 @@ impl Statistics {
 
     /// Sums over `rows`, whose features are there with probabilities `mu`, k × n.
     pub fn gather(&mut self, rows: &Rows, mu: &[f64], k: usize, work: &mut Gathering) {
+        self.gather_common(rows, mu, k, work);
+        if !rows.holes.is_empty() {
+            self.gather_holes(rows, mu, work);
+        }
+    }
+
+    /// The sums without those that columns with missing cells have of their own.
+    pub fn gather_common(&mut self, rows: &Rows, mu: &[f64], k: usize, work: &mut Gathering) {
         let (n, d, s) = (rows.n, rows.d, k + 1);
         (self.k, self.d) = (k, d);
         self.a.clear();
@@ -65,23 +73,23 @@ impl Statistics {
         self.q.clone_from(&rows.squares);
         self.counts.clone_from(&rows.counts);
         self.least_noise.clone_from(&rows.least_noise);
+        work.weighted.clear();
+        for f in 0..k {
+            work.weighted.extend(mu[f * n..][..n].iter().zip(&rows.weights).map(|(m, w)| m * w));
+        }
+        work.weighted.extend_from_slice(&rows.weights);
+        let weighted = Grid::new(&work.weighted, s, n);
+        work.products.resize(s * k, 0.0);
+        num::multiply(weighted, Grid::new(mu, k, n).transposed(), 1.0, 0.0, &mut work.products);
+        num::multiply(weighted, Grid::new(&rows.cells, d, n).transposed(), 1.0, 0.0, &mut self.b);
         for f in 0..=k {
-            work.weighted.clear();
-            match f < k {
-                true => work.weighted.extend(mu[f * n..][..n].iter().zip(&rows.weights).map(|(m, w)| m * w)),
-                false => work.weighted.extend_from_slice(&rows.weights),
-            }
-            num::dots(&work.weighted, mu, n, &mut self.a[f * s..][..f.min(k)]);
+            self.a[f * s..][..f].copy_from_slice(&work.products[f * k..][..f]);
             // z² = z, so that E[z²] is μ: this is the diag(μ − μ²) of E[zzᵀ].
-            self.a[f * s + f] = work.weighted.iter().sum();
-            num::dots(&work.weighted, &rows.cells, n, &mut self.b[f * d..][..d]);
+            self.a[f * s + f] = work.weighted[f * n..][..n].iter().sum();
         }
         mirror(&mut self.a, s);
         self.own.clear();
         self.own.resize(d, None);
-        if !rows.holes.is_empty() {
-            self.gather_holes(rows, mu, work);
-        }
     }
 
     /// The A of columns with missing cells: summed over the rows that are fewer, those there or those missing.

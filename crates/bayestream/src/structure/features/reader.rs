@@ -8,7 +8,7 @@
 //! never below that of the mean field alone.
 
 use super::FeatureSet;
-use crate::num::{self, LN_2PI};
+use crate::num::{self, Grid, LN_2PI};
 
 /// Features told together at most: two to this power combinations.
 pub(super) const MOST_OPEN: usize = 10;
@@ -40,6 +40,8 @@ pub struct Reading {
     pub(super) open: Vec<usize>,
     /// The probability of each combination of them: bit n says whether the row has the n-th.
     pub(super) combinations: Vec<f64>,
+    /// Covariances of the features told together, whole.
+    covariance: Vec<f64>,
 }
 
 /// A feature set ready to read rows.
@@ -113,16 +115,17 @@ impl FeatureReader {
             }
         }
         let Told { log_density, q, open, combinations } = told;
+        let covariance = covariance(&open, &combinations, &q);
         match self.gram_of.is_empty() {
             // The shares themselves and zero, which rounding would only come close to.
             true => {
                 let activations = self.set.features.iter().map(|feature| feature.share).collect();
-                Reading { log_density: 0.0, activations, open, combinations }
+                Reading { log_density: 0.0, activations, open, combinations, covariance }
             }
             false => {
                 let jacobian: f64 = self.gram_of.iter().map(|&j| self.deviations[j].ln()).sum();
                 let log_density = log_density - jacobian - 0.5 * LN_2PI * self.gram_of.len() as f64;
-                Reading { log_density, activations: q, open, combinations }
+                Reading { log_density, activations: q, open, combinations, covariance }
             }
         }
     }
@@ -144,25 +147,19 @@ impl FeatureReader {
     /// Mean and variance of a missing cell by the features that a reading gives the row, noise and doubt about them included.
     pub fn missing_cell(&self, reading: &Reading, column: usize) -> (f64, f64) {
         let weight = |at: usize| self.set.features[at].weights[column];
-        let is_open = |at: &usize| reading.open.binary_search(at).is_ok();
         let mut mean = self.set.offset[column];
         let mut variance = self.set.unseen[column];
         for (at, q) in reading.activations.iter().enumerate() {
             mean += q * weight(at);
-            if !is_open(&at) {
-                variance += q * (1.0 - q) * weight(at) * weight(at);
-            }
+            variance += q * (1.0 - q) * weight(at) * weight(at);
         }
-        for (bits, share) in reading.combinations.iter().enumerate().filter(|(_, share)| **share > NEGLIGIBLE) {
-            let off: f64 = reading
-                .open
-                .iter()
-                .enumerate()
-                .map(|(n, &at)| (f64::from((bits >> n & 1) as u32) - reading.activations[at]) * weight(at))
-                .sum();
-            variance += share * off * off;
+        let n = reading.open.len();
+        for (i, &one) in reading.open.iter().enumerate() {
+            // Features told together have covariances, too; their variances, which were counted already, are q(1 − q).
+            let together = |(j, &two): (usize, &usize)| 2.0 * reading.covariance[i * n + j] * weight(two);
+            variance += weight(one) * reading.open[..i].iter().enumerate().map(together).sum::<f64>();
         }
-        (mean, variance)
+        (mean, variance.max(self.set.unseen[column]))
     }
 
     /// What is left of a cell without features, in units of the noise.
@@ -208,10 +205,10 @@ impl FeatureReader {
         let mut gains = vec![0.0; k];
         let turn = |z: f64| 1.0 - 2.0 * z;
         for _ in 0..MOST_TURNS {
+            let by_all = self.explained(&z);
             for at in 0..k {
-                let products = &self.gram[at * k..(at + 1) * k];
-                let by_all: f64 = products.iter().zip(&z).map(|(g, z)| g * z).sum();
-                gains[at] = turn(z[at]) * (self.log_odds[at] + pulls[at] - by_all) - 0.5 * products[at];
+                let alone = 0.5 * self.gram[at * k + at];
+                gains[at] = turn(z[at]) * (self.log_odds[at] + pulls[at] - by_all[at]) - alone;
             }
             let mut best = (SETTLED, 0, 0);
             for one in 0..k {
@@ -253,14 +250,19 @@ impl FeatureReader {
     fn mean_field(&self, mut q: Vec<f64>, pulls: &[f64], heed: f64, most_sweeps: usize) -> (Vec<f64>, Vec<f64>) {
         let k = pulls.len();
         let mut fields = self.log_odds.clone();
+        let mut by_all = self.explained(&q);
         for _ in 0..most_sweeps {
             let mut moved = 0.0_f64;
             for at in 0..k {
                 let products = &self.gram[at * k..(at + 1) * k];
-                let by_others: f64 = products.iter().zip(&q).map(|(g, q)| g * q).sum::<f64>() - products[at] * q[at];
+                let by_others = by_all[at] - products[at] * q[at];
                 fields[at] = self.log_odds[at] + heed * (pulls[at] - by_others - 0.5 * products[at]);
                 let new = sigmoid(fields[at]);
-                moved = moved.max((new - q[at]).abs());
+                let step = new - q[at];
+                if step != 0.0 {
+                    by_all.iter_mut().zip(products).for_each(|(sum, product)| *sum += step * product);
+                }
+                moved = moved.max(step.abs());
                 q[at] = new;
             }
             if moved < SETTLED {
@@ -268,6 +270,13 @@ impl FeatureReader {
             }
         }
         (q, fields)
+    }
+
+    /// What features with these activations explain of what each feature would.
+    fn explained(&self, q: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; q.len()];
+        num::add_rows(q, &self.gram, q.len(), &mut sums);
+        sums
     }
 
     /// The log-density in units of the noise, less its constant, and the probability of each combination of the open
@@ -348,14 +357,26 @@ fn entropy(q: f64) -> f64 {
 
 /// The features' products over some columns.
 fn products(weights: &[f64], d: usize, k: usize, columns: &[usize]) -> Vec<f64> {
+    let of_feature = |weights: &[f64]| columns.iter().map(|&j| weights[j]).collect::<Vec<f64>>();
+    let there: Vec<f64> = weights.chunks_exact(d.max(1)).flat_map(of_feature).collect();
+    let there = Grid::new(&there, k, columns.len());
     let mut gram = vec![0.0; k * k];
-    for a in 0..k {
-        for b in 0..=a {
-            let (one, two) = (&weights[a * d..(a + 1) * d], &weights[b * d..(b + 1) * d]);
-            let product = columns.iter().map(|&j| one[j] * two[j]).sum();
-            gram[a * k + b] = product;
-            gram[b * k + a] = product;
+    num::multiply(there, there.transposed(), 1.0, 0.0, &mut gram);
+    gram
+}
+
+/// Covariances of open features by the probabilities of their combinations.
+fn covariance(open: &[usize], combinations: &[f64], activations: &[f64]) -> Vec<f64> {
+    let n = open.len();
+    let mut covariance = vec![0.0; n * n];
+    let mut off = vec![0.0; n];
+    for (bits, share) in combinations.iter().enumerate().filter(|(_, share)| **share > NEGLIGIBLE) {
+        for (i, &at) in open.iter().enumerate() {
+            off[i] = f64::from((bits >> i & 1) as u32) - activations[at];
+        }
+        for i in 0..n {
+            (0..n).for_each(|j| covariance[i * n + j] += share * off[i] * off[j]);
         }
     }
-    gram
+    covariance
 }

@@ -89,7 +89,7 @@ impl Master {
     /// The model that a fit of the first rows gives.
     pub fn new(frame: Frame, fitted: &Fitted, shard: u32, whole: usize) -> Master {
         let fit = &fitted.fit;
-        let mut statistics = fit.statistics.clone();
+        let mut statistics = fit.gathered(&fitted.rows);
         let mass = statistics.mass();
         statistics.average();
         let k = fit.k() as u32;
@@ -303,9 +303,7 @@ impl Master {
         // What the averages leave unexplained must not be less than what these rows do, or the noise could end below zero.
         batch.gather(rows, &field.mu, field.k, gathering);
         batch.average();
-        let (mut before, mut now) = (Vec::new(), Vec::new());
-        p.misfit(old, &mut before);
-        p.misfit(batch, &mut now);
+        let (before, now) = (p.misfit(old), p.misfit(batch));
         for j in 0..d {
             if old.counts[j] > 0.0 && batch.counts[j] > 0.0 {
                 let lack = now[j] / batch.counts[j] - before[j] / old.counts[j];

@@ -1,7 +1,6 @@
 //! Variational EM: the steps of FAB without the penalty, so that only the shares' own pull takes features away.
 
 use super::RivalSettings;
-use crate::engine::lfm::bound::expected_log_likelihood;
 use crate::engine::lfm::fit::Fit;
 use crate::engine::lfm::parameters::Parameters;
 use crate::engine::lfm::rows::Rows;
@@ -20,22 +19,17 @@ pub(super) fn fit(
         fit.field.push(&mu);
     }
     fit.maximise(rows);
-    let mut before = bound(&mut fit, rows);
+    let mut before = fit.evidence(rows);
     for _ in 0..settings.sweeps {
         fit.expect(rows, 0, 0.0);
         let n_dropped = fit.shrink(rows);
         fit.maximise(rows);
         watch(&fit.parameters);
-        let now = bound(&mut fit, rows);
+        let now = fit.evidence(rows);
         if n_dropped == 0 && now - before < settings.tolerance * rows.mass {
             break;
         }
         before = now;
     }
     fit.parameters
-}
-
-/// What EM raises: the criterion's bound without its penalty.
-fn bound(fit: &mut Fit, rows: &Rows) -> f64 {
-    expected_log_likelihood(&fit.statistics, &fit.parameters) + fit.field.entropy(rows)
 }

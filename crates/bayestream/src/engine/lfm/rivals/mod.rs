@@ -108,8 +108,8 @@ impl ByRow {
         for j in 0..d {
             rows.column(j).iter().enumerate().for_each(|(i, x)| cells[i * d + j] = *x);
         }
-        for holes in &rows.holes {
-            holes.observed.iter().enumerate().for_each(|(i, there)| observed[i * d + holes.column] = *there);
+        for (h, holes) in rows.holes.iter().enumerate() {
+            rows.observed(h).iter().enumerate().for_each(|(i, there)| observed[i * d + holes.column] = *there);
         }
         ByRow { n, d, cells, observed, n_cells: rows.n_cells as f64 }
     }
