@@ -1,7 +1,7 @@
 //! One pass against all rows at once: planted features, and USPS and MNIST along the rows seen.
 
 use super::sets;
-use super::trial::{Method, foretell, standardised};
+use super::trial::{Method, foretell, shuffled, standardised};
 use crate::error::ReproduceError;
 use crate::experiment::Setting;
 use crate::outcome::Outcome;
@@ -11,7 +11,6 @@ use crate::table::Table;
 use bayestream::data::Batch;
 use bayestream::engine::FeatureLearner;
 use bayestream::engine::lfm::{OnlineFab, OnlineSettings, RivalSettings};
-use bayestream::num;
 use bayestream::synthetic::{PlantedFeatures, with_holes};
 use bayestream_plot::{Chart, grid};
 use cpu_time::ThreadTime;
@@ -63,12 +62,6 @@ fn along(rows: &[f64], d: usize, seed: u64, portion: usize) -> Vec<Point> {
         points.push((seen, set.features.len(), foretell(&set, &hidden, test).hidden, seconds));
     }
     points
-}
-
-fn shuffled(rows: &[f64], d: usize, seed: u64, most: usize) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..rows.len() / d).collect();
-    num::stream(seed, 0x2f, 0).shuffle(&mut order);
-    order.iter().take(most).flat_map(|i| rows[i * d..][..d].iter().copied()).collect()
 }
 
 pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {

@@ -85,6 +85,13 @@ pub fn standardised(rows: &[f64], n_columns: usize) -> (Vec<f64>, usize) {
     (rows.chunks_exact(n_columns).flat_map(scaled).collect(), kept.len())
 }
 
+/// Some of the rows, or all, in a random order.
+pub fn shuffled(rows: &[f64], d: usize, seed: u64, most: usize) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..rows.len() / d).collect();
+    num::stream(seed, 0x2f, 0).shuffle(&mut order);
+    order.iter().take(most).flat_map(|i| rows[i * d..][..d].iter().copied()).collect()
+}
+
 /// How well cells are foretold by the features that the cells which are there give a row.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Foretold {

@@ -182,25 +182,28 @@ fn cosine(a: &[f64], b: &[f64]) -> f64 {
     dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
 }
 
-/// Each planted feature is found; its sign is a convention, since b can take over what all rows share. The criterion may see
-/// one more, as in some draws of `lfm/artificial`.
-fn assert_found(found: &FeatureSet, truth: &PlantedFeatures, least: f64) {
-    assert!((0..=1).contains(&(found.features.len() - truth.n_features())), "{} features", found.features.len());
+/// Each planted feature is found; its sign is a convention, since b can take over what all rows share. Returns how many are
+/// found besides.
+fn n_besides(found: &FeatureSet, truth: &PlantedFeatures, least: f64) -> usize {
     for w in &truth.weights {
         let best = found.features.iter().map(|f| cosine(w, &f.weights).abs()).fold(0.0, f64::max);
         assert!(best >= least, "{best}");
     }
+    found.features.len() - truth.n_features()
 }
 
 #[test]
 fn planted_features_are_found_with_and_without_missing_cells() {
-    for seed in [31, 32] {
+    let mut besides = Vec::new();
+    for seed in 31..41 {
         let truth = PlantedFeatures::gaussian(30, 5, seed);
         let rows = truth.rows(0, 500);
         // w from 250 rows with noise 1 is off by 30 · 4/500 in squared length against 30.
-        assert_found(&learnt(&rows, 30, seed), &truth, 0.98);
-        assert_found(&learnt(&with_holes(&rows, 0.2, seed), 30, seed), &truth, 0.97);
+        besides.push(n_besides(&learnt(&rows, 30, seed), &truth, 0.98));
+        besides.push(n_besides(&learnt(&with_holes(&rows, 0.2, seed), 30, seed), &truth, 0.97));
     }
+    // The criterion may see one more, in one draw of twenty, as in `lfm/artificial`.
+    assert!(besides.iter().sum::<usize>() <= 1, "{besides:?}");
 }
 
 #[test]
@@ -208,8 +211,7 @@ fn block_images_are_found() {
     for seed in [1, 2] {
         let truth = PlantedFeatures::blocks(seed);
         let found = learnt(&truth.rows(0, 600), 36, seed);
-        assert_found(&found, &truth, 0.99);
-        assert_eq!(found.features.len(), 4);
+        assert_eq!(n_besides(&found, &truth, 0.99), 0);
         assert!(found.noise.iter().all(|v| (v - 0.09).abs() < 0.03));
     }
 }
