@@ -73,9 +73,7 @@ impl Kernel for Sweep<'_, '_> {
                     counts[*topic as usize] -= 1.0;
                     let each = lanes_mut(weights).iter_mut().zip(prior).zip(lanes(counts)).zip(row);
                     for (((weight, prior), count), row) in each {
-                        for l in 0..SWEEP_LANES {
-                            weight[l] = (prior[l] + count[l]) * row[l];
-                        }
+                        *weight = both(&both(prior, count, |prior, count| prior + count), row, |n, row| n * row);
                     }
                     *topic = draw(weights, self.rng.uniform_f32()) as u32;
                     counts[*topic as usize] += 1.0;
