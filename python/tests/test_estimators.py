@@ -7,6 +7,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bayestream
@@ -218,3 +219,15 @@ def test_words_that_speak_for_a_label(messages):
     assert {word for word, _ in words} >= {"rose", "weed"} and words[0][1] > 0.0
     with pytest.raises(ValueError, match="there is no label"):
         model.speaking_words("a rose", "cooking")
+
+
+@pytest.mark.parametrize("kind", ["topics/splda", "topics/svi-lda", "topics/tfhdp"])
+def test_svm_on_topics_that_know_no_labels(kind):
+    texts, themes = news(n=2000)
+    settings = {"n_topics": 6}
+    piped = make_pipeline(bayestream.StreamingTopics(kind=kind, settings=settings), LinearSVC())
+    piped.fit(texts[:1500], themes[:1500])
+    assert piped.score(texts[1500:], themes[1500:]) > 0.9
+    # The linear machines of the library, on the same topics.
+    own = bayestream.TopicClassifier(kind=kind, settings=settings).fit(texts[:1500], themes[:1500])
+    assert (own.predict(texts[1500:]) == piped.predict(texts[1500:])).mean() > 0.95

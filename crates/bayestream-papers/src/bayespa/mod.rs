@@ -1,6 +1,7 @@
 //! Supervised topics by online Bayesian passive-aggressive learning (BayesPA): the experiments of section 8, and streams
 //! and settings beyond the paper.
 
+pub mod batch;
 pub mod batches;
 pub mod labels;
 pub mod million;

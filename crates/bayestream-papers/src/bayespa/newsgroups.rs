@@ -1,11 +1,10 @@
 //! One pass over 20 Newsgroups: the paper's models, and ours.
 
-use super::trial::{self, MODELS, Run, text};
+use super::trial::{self, MODELS, text};
 use crate::corpus::Labelled;
 use crate::error::ReproduceError;
 use crate::experiment::Setting;
 use crate::outcome::Outcome;
-use crate::parallel::run_all;
 use crate::table::Table;
 use bayestream::engine::bayespa::MedSettings;
 
@@ -45,18 +44,14 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
     let seeds = setting.seeds(9600..9605);
     let corpus = Labelled::newsgroups_of(&setting.data)?;
     let ways = ways();
-    let jobs: Vec<(usize, u64)> = (0..ways.len()).flat_map(|w| seeds.iter().map(move |&seed| (w, seed))).collect();
-    let describe = |&(w, seed): &(usize, u64), run: &Run| {
-        format!("newsgroups {} {} seed {seed}: {:.4}", ways[w].name, ways[w].topics, run.accuracy)
-    };
-    let learn = |&(w, seed): &(usize, u64)| Ok(trial::run(&corpus, &ways[w].settings, 1, seed));
-    let runs = run_all(&jobs, setting.n_threads, setting.progress, describe, learn)?;
+    let describe = |way: &Way| format!("newsgroups {} {}", way.name, way.topics);
+    let runs = trial::runs_of(setting, &corpus, (&ways, &seeds), describe, |way| way.settings.clone())?;
     let mut table = Table::new(
         "",
         "20 Newsgroups, one pass",
         ["model", "topics", "paper", "accuracy", "topics with words, of each model", "CPU seconds of training"],
     );
-    for (way, runs) in ways.iter().zip(runs.chunks(seeds.len())) {
+    for (way, runs) in ways.iter().zip(&runs) {
         table.row([
             way.name.to_string(),
             way.topics.to_string(),

@@ -1,7 +1,10 @@
 //! Labelled documents learnt one way, and how well labels of others are told then.
 
 use crate::corpus::Labelled;
-use crate::summary::mean_sd_text;
+use crate::error::ReproduceError;
+use crate::experiment::Setting;
+use crate::parallel::run_all;
+use crate::summary::{mean_sd, mean_sd_text};
 use bayestream::data::{DocumentBuffer, Documents};
 use bayestream::engine::DocumentLearner;
 use bayestream::engine::bayespa::{Classifier, MedSettings, MedTopics, Sharing, Size};
@@ -127,6 +130,28 @@ pub fn run(corpus: &Labelled, settings: &MedSettings, passes: usize, seed: u64) 
     let mut timed = Timed::new(settings, seed);
     (0..passes).for_each(|_| timed.learn(&documents.documents(), corpus.vocabulary.len()));
     Run { accuracy: test_accuracy(&timed.learner, corpus), seconds: timed.seconds, n_topics: timed.n_topics() }
+}
+
+/// One pass of every way with every seed, each of which has an order of its own: the runs of each way.
+pub fn runs_of<W: Sync>(
+    setting: &mut Setting<'_>,
+    corpus: &Labelled,
+    (ways, seeds): (&[W], &[u64]),
+    describe: impl Fn(&W) -> String,
+    settings: impl Fn(&W) -> MedSettings + Sync,
+) -> Result<Vec<Vec<Run>>, ReproduceError> {
+    let jobs: Vec<(&W, u64)> = ways.iter().flat_map(|way| seeds.iter().map(move |&seed| (way, seed))).collect();
+    let name = |&(way, seed): &(&W, u64), run: &Run| {
+        format!("{} seed {seed}: {:.4}, {:.1} s", describe(way), run.accuracy, run.seconds)
+    };
+    let learn = |&(way, seed): &(&W, u64)| Ok(run(corpus, &settings(way), 1, seed));
+    let mut runs = run_all(&jobs, setting.n_threads, setting.progress, name, learn)?.into_iter();
+    Ok(ways.iter().map(|_| runs.by_ref().take(seeds.len()).collect()).collect())
+}
+
+/// The mean of a quantity of runs.
+pub fn mean(runs: &[Run], value: impl Fn(&Run) -> f64) -> f64 {
+    mean_sd(&runs.iter().map(value).collect::<Vec<f64>>()).0
 }
 
 /// Mean and, of several, spread of a quantity of runs.

@@ -70,6 +70,11 @@ pub fn dot_f32(a: &[f32], b: &[f32]) -> f32 {
     simd::fastest(Dot { a, b })
 }
 
+/// `from` + x'Ax for the rows of A, which are as many as x has entries; from row to row in double precision.
+pub fn add_form_f32(from: f64, rows: &[f32], x: &[f32]) -> f64 {
+    simd::fastest(AddForm { from, rows, x })
+}
+
 #[allow(missing_docs)]
 pub(crate) mod portable {
     use super::*;
@@ -90,6 +95,10 @@ pub(crate) mod portable {
 
     pub fn dot_f32(a: &[f32], b: &[f32]) -> f32 {
         simd::portable(Dot { a, b })
+    }
+
+    pub fn add_form_f32(from: f64, rows: &[f32], x: &[f32]) -> f64 {
+        simd::portable(AddForm { from, rows, x })
     }
 }
 
@@ -211,6 +220,28 @@ impl Kernel for Dot<'_> {
     }
 }
 
+struct AddForm<'a> {
+    from: f64,
+    rows: &'a [f32],
+    x: &'a [f32],
+}
+
+impl Kernel for AddForm<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<A: Arithmetic>(self) -> f64 {
+        let mut sum = self.from;
+        for (row, entry) in self.rows.chunks_exact(self.x.len()).zip(self.x) {
+            // Documents have words of few topics.
+            if *entry != 0.0 {
+                sum += f64::from(entry * dot(row, self.x));
+            }
+        }
+        sum
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,6 +300,18 @@ mod tests {
         assert_eq!(dot_f32(&start.rows[..77], &start.rows[100..177]), {
             portable::dot_f32(&start.rows[..77], &start.rows[100..177])
         });
+        let (rows, x) = (&start.rows[..64], &start.rows[96..104]);
+        assert_eq!(add_form_f32(0.7, rows, x), portable::add_form_f32(0.7, rows, x));
+    }
+
+    #[test]
+    fn a_form_is_the_sum_of_its_terms() {
+        let start = small();
+        let (rows, x) = (&start.rows[..100], &start.rows[204..214]);
+        assert!(x[0] > 0.0 && x[9] == 0.0);
+        let term = |i: usize| f64::from(x[i / 10]) * f64::from(rows[i]) * f64::from(x[i % 10]);
+        let exact = 0.7 + (0..100).map(term).sum::<f64>();
+        assert!((add_form_f32(0.7, rows, x) / exact - 1.0).abs() < 1e-6);
     }
 
     #[test]

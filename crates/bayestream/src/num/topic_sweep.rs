@@ -73,9 +73,7 @@ impl Kernel for Sweep<'_, '_> {
                     counts[*topic as usize] -= 1.0;
                     let each = lanes_mut(weights).iter_mut().zip(prior).zip(lanes(counts)).zip(row);
                     for (((weight, prior), count), row) in each {
-                        for l in 0..SWEEP_LANES {
-                            weight[l] = (prior[l] + count[l]) * row[l];
-                        }
+                        *weight = both(&both(prior, count, |prior, count| prior + count), row, |n, row| n * row);
                     }
                     *topic = draw(weights, self.rng.uniform_f32()) as u32;
                     counts[*topic as usize] += 1.0;
@@ -93,27 +91,25 @@ impl Kernel for Sweep<'_, '_> {
                     let each = lanes_mut(weights).iter_mut().zip(lanes(diagonal)).zip(lanes(product)).zip(lanes(own));
                     let mut most = [f32::NEG_INFINITY; SWEEP_LANES];
                     for (((weight, diagonal), product), own) in each {
-                        for l in 0..SWEEP_LANES {
-                            let exponent = diagonal[l] - 2.0 * (product[l] - own[l]);
-                            weight[l] = exponent;
-                            most[l] = if exponent > most[l] { exponent } else { most[l] };
-                        }
+                        let others = both(product, own, |product, own| product - own);
+                        *weight = both(diagonal, &others, |diagonal, others| diagonal - 2.0 * others);
+                        most = both(&most, weight, larger);
                     }
-                    let most = most.iter().fold(f32::NEG_INFINITY, |most, x| if *x > most { *x } else { most });
+                    let quarter = |l: usize| larger(most[l], most[l + SWEEP_LANES / 2]);
+                    let most = larger(larger(quarter(0), quarter(2)), larger(quarter(1), quarter(3)));
                     let each = lanes_mut(weights).iter_mut().zip(prior).zip(lanes(counts)).zip(row);
                     for (((weight, prior), count), row) in each {
-                        for l in 0..SWEEP_LANES {
-                            weight[l] = (prior[l] + count[l]) * row[l] * exp_f32(weight[l] - most);
-                        }
+                        let pulled = weight.map(|exponent| exp_f32(exponent - most));
+                        let unpulled = both(&both(prior, count, |prior, count| prior + count), row, |n, row| n * row);
+                        *weight = both(&unpulled, &pulled, |unpulled, pulled| unpulled * pulled);
                     }
                     let new = draw(weights, self.rng.uniform_f32());
                     counts[new] += 1.0;
                     if new != old {
                         let gained = lanes(&quadratic[new * n..][..n]);
                         for ((product, gained), own) in lanes_mut(product).iter_mut().zip(gained).zip(lanes(own)) {
-                            for l in 0..SWEEP_LANES {
-                                product[l] += gained[l] - own[l];
-                            }
+                            let change = both(gained, own, |gained, own| gained - own);
+                            *product = both(product, &change, |product, change| product + change);
                         }
                         *topic = new as u32;
                     }
@@ -131,6 +127,22 @@ fn lanes(x: &[f32]) -> &[[f32; SWEEP_LANES]] {
 #[inline(always)]
 fn lanes_mut(x: &mut [f32]) -> &mut [[f32; SWEEP_LANES]] {
     x.as_chunks_mut().0
+}
+
+/// One simple operation on all lanes. Several of them in one loop over the lanes are left as they are by the compiler, lane after
+/// lane; one by one they become vector instructions.
+#[inline(always)]
+fn both(x: &[f32; SWEEP_LANES], y: &[f32; SWEEP_LANES], operation: impl Fn(f32, f32) -> f32) -> [f32; SWEEP_LANES] {
+    let mut result = [0.0; SWEEP_LANES];
+    for l in 0..SWEEP_LANES {
+        result[l] = operation(x[l], y[l]);
+    }
+    result
+}
+
+#[inline(always)]
+fn larger(x: f32, y: f32) -> f32 {
+    if y > x { y } else { x }
 }
 
 /// An index drawn in proportion to the weights by a number from [0, 1): the first whose running sum exceeds its part of the
@@ -174,8 +186,9 @@ fn exp_f32(x: f32) -> f32 {
         p = p * r + c;
     }
     let p = p * r * r + r + 1.0;
-    let bits = (k as i32).wrapping_add(127) << 23;
-    p * f32::from_bits(bits as u32)
+    // 2ᵏ, from the last bits of `whole`, which are k: vectors have no quick way from a float to an integer that saturates.
+    let bits = whole.to_bits().wrapping_sub(TO_WHOLE.to_bits()).wrapping_add(127) << 23;
+    p * f32::from_bits(bits)
 }
 
 #[cfg(test)]

@@ -216,12 +216,10 @@ impl Round<'_> {
         for (q, task) in self.space.tasks.iter().enumerate() {
             let side = self.leg.lot.side(document, task.label);
             let f = pulls.constants[q] + f64::from(num::dot_f32(&pulls.means[q * stride..][..stride], shares));
-            let mut variance = pulls.constant_variances[q]
+            let with_constant = pulls.constant_variances[q]
                 + 2.0 * f64::from(num::dot_f32(&pulls.covariance_constants[q * stride..][..stride], shares));
-            for (k, share) in shares.iter().enumerate().filter(|(_, share)| **share > 0.0) {
-                let row = &pulls.covariances[(q * stride + k) * stride..][..stride];
-                variance += f64::from(share * num::dot_f32(row, shares));
-            }
+            let covariance = &pulls.covariances[q * stride * stride..][..stride * stride];
+            let variance = num::add_form_f32(with_constant, covariance, shares);
             let zeta = self.settings.epsilon - f64::from(side) * f;
             let mean = expected_rho(self.leg.cost(self.settings, side), zeta, variance);
             rho[q] = if self.settings.draws() { draw_inverse_gaussian(mean, rng) } else { mean } as f32;

@@ -5,6 +5,7 @@ use super::sticks::Sticks;
 use super::task::{Task, constant_feature};
 use crate::num::{self, Rng, SWEEP_LANES};
 use serde::{Deserialize, Serialize};
+use std::sync::{Arc, OnceLock};
 
 /// One set of topics with the labels that share it. Word counts are whole numbers, summed over the sweeps that count, so
 /// that it does not matter in which order they are added.
@@ -27,6 +28,9 @@ pub(super) struct Space {
     pub number: u32,
     /// What `totals` were when the history was last told.
     pub told: Vec<i64>,
+    /// exp ψ of small counts, which settings alone say: mini-batches of one document must not wait for it.
+    #[serde(skip)]
+    small: OnceLock<Arc<[f32]>>,
 }
 
 /// What sampling and reading need of a space: it follows from the statistics.
@@ -42,7 +46,7 @@ pub(super) struct Cache {
     pub scale: f32,
     pub gamma: f32,
     /// What to multiply with instead of γ + N for small counts; empty to take it as it is.
-    small: Vec<f32>,
+    small: Arc<[f32]>,
 }
 
 /// Counts for which exp ψ is tabled; beyond it three terms of its expansion do.
@@ -57,6 +61,19 @@ impl Cache {
             Some(weight) => *weight,
             None if self.small.is_empty() => x,
             None => x - 0.5 + 1.0 / (24.0 * x),
+        }
+    }
+
+    /// Appends the weights of a word with these counts in the topics.
+    #[inline(always)]
+    fn weigh(&self, counts: impl Iterator<Item = i32>, inverse_totals: &[f32], rows: &mut Vec<f32>) {
+        let each = counts.zip(inverse_totals);
+        if self.small.is_empty() {
+            // What `weight` says, without its choice for every count: vector instructions have none.
+            let (gamma, scale) = (self.gamma, self.scale);
+            rows.extend(each.map(|(n, inverse)| (gamma + scale * n as f32) * inverse));
+        } else {
+            rows.extend(each.map(|(n, inverse)| self.weight(n) * inverse));
         }
     }
 
@@ -78,6 +95,7 @@ impl Space {
             tasks: Vec::new(),
             number,
             told: Vec::new(),
+            small: OnceLock::new(),
         };
         (0..settings.n_free()).for_each(|_| space.add_topic(None, settings));
         space
@@ -140,35 +158,29 @@ impl Space {
             }
         };
         let expected = |n: usize| num::digamma(settings.gamma + scale * n as f64).exp() as f32;
-        let small = if settings.expected_log && settings.mode == Mode::Online {
-            (0..TABLED).map(expected).collect()
-        } else {
-            Vec::new()
-        };
+        let is_expected = settings.expected_log && settings.mode == Mode::Online;
+        let small = self.small.get_or_init(|| (0..if is_expected { TABLED } else { 0 }).map(expected).collect());
         Cache {
             totals,
             inverse_totals: pad(inverse_totals),
             prior: pad(prior),
             scale: scale as f32,
             gamma: settings.gamma as f32,
-            small,
+            small: small.clone(),
         }
     }
 
     /// The same for documents that are read and not learnt: by the means of all that is uncertain.
     pub fn reading(&self, settings: &MedSettings) -> Cache {
-        Cache { small: Vec::new(), ..self.cache(settings, None) }
+        Cache { small: Arc::default(), ..self.cache(settings, None) }
     }
 
     /// Appends the weights of these words in the topics, one row each; a word without a row is a word never met.
     pub fn gather(&self, cache: &Cache, words: &[u32], rows: &mut Vec<f32>) {
-        let inverse_totals = &cache.inverse_totals;
         for word in words {
             match self.sums.get(*word as usize * self.stride..(*word as usize + 1) * self.stride) {
-                Some(counts) => {
-                    rows.extend(counts.iter().zip(inverse_totals).map(|(n, inverse)| cache.weight(*n) * inverse));
-                }
-                None => rows.extend(inverse_totals.iter().map(|inverse| cache.weight(0) * inverse)),
+                Some(counts) => cache.weigh(counts.iter().copied(), &cache.inverse_totals, rows),
+                None => rows.extend(cache.inverse_totals.iter().map(|inverse| cache.weight(0) * inverse)),
             }
         }
     }
@@ -183,8 +195,7 @@ impl Space {
         let inverse_totals: Vec<f32> = others.chain(padding).collect();
         for (word, own) in words.iter().zip(own.chunks_exact(self.stride)) {
             let counts = &self.sums[*word as usize * self.stride..][..self.stride];
-            let others = counts.iter().zip(own).map(|(all, own)| all - own);
-            rows.extend(others.zip(&inverse_totals).map(|(n, inverse)| cache.weight(n) * inverse));
+            cache.weigh(counts.iter().zip(own).map(|(all, own)| all - own), &inverse_totals, rows);
         }
     }
 
