@@ -38,9 +38,7 @@ pub struct Reading {
     pub activations: Vec<f64>,
     /// The features told together.
     pub(super) open: Vec<usize>,
-    /// The probability of each combination of them: bit n says whether the row has the n-th.
-    pub(super) combinations: Vec<f64>,
-    /// Covariances of the features told together, whole.
+    /// Their covariances, below the diagonal.
     covariance: Vec<f64>,
 }
 
@@ -120,12 +118,12 @@ impl FeatureReader {
             // The shares themselves and zero, which rounding would only come close to.
             true => {
                 let activations = self.set.features.iter().map(|feature| feature.share).collect();
-                Reading { log_density: 0.0, activations, open, combinations, covariance }
+                Reading { log_density: 0.0, activations, open, covariance }
             }
             false => {
                 let jacobian: f64 = self.gram_of.iter().map(|&j| self.deviations[j].ln()).sum();
                 let log_density = log_density - jacobian - 0.5 * LN_2PI * self.gram_of.len() as f64;
-                Reading { log_density, activations: q, open, combinations, covariance }
+                Reading { log_density, activations: q, open, covariance }
             }
         }
     }
@@ -365,7 +363,8 @@ fn products(weights: &[f64], d: usize, k: usize, columns: &[usize]) -> Vec<f64> 
     gram
 }
 
-/// Covariances of open features by the probabilities of their combinations.
+/// Covariances of open features, below the diagonal, by the probabilities of their combinations: bit n says whether the row has
+/// the n-th.
 fn covariance(open: &[usize], combinations: &[f64], activations: &[f64]) -> Vec<f64> {
     let n = open.len();
     let mut covariance = vec![0.0; n * n];
@@ -375,7 +374,7 @@ fn covariance(open: &[usize], combinations: &[f64], activations: &[f64]) -> Vec<
             off[i] = f64::from((bits >> i & 1) as u32) - activations[at];
         }
         for i in 0..n {
-            (0..n).for_each(|j| covariance[i * n + j] += share * off[i] * off[j]);
+            (0..i).for_each(|j| covariance[i * n + j] += share * off[i] * off[j]);
         }
     }
     covariance
