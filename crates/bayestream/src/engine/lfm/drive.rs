@@ -8,7 +8,7 @@ use super::settings::{FabSettings, Gate, Start};
 use crate::num::Rng;
 
 /// Rows are few when there are fewer than this many for each column.
-const FEW_ROWS: f64 = 5.0;
+pub(super) const FEW_ROWS: f64 = 5.0;
 /// Births after the best one that are waited for a better one.
 const PATIENCE: usize = 5;
 /// With few rows cells are held out anew so many times, and this share of them.

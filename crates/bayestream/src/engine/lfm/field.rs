@@ -31,6 +31,9 @@ impl Follow<'_> {
     }
 }
 
+/// Sets μ of a feature on some rows, by c_nk of (11).
+type Update<'a> = &'a mut dyn FnMut(usize, &[f64], &mut [f64]);
+
 /// q(Z): μ of every feature and row, feature by feature, and what its updates need.
 #[derive(Clone, Debug, Default)]
 pub struct Field {
@@ -160,7 +163,7 @@ impl Field {
     }
 
     /// Updates the features in turn on some rows: `update` is given a feature, c_nk of (11) given the others, and its μ.
-    fn pass(&mut self, rows: &Rows, range: Range<usize>, update: &mut dyn FnMut(usize, &[f64], &mut [f64])) {
+    fn pass(&mut self, rows: &Rows, range: Range<usize>, update: Update<'_>) {
         let (n, k, len, at) = (self.n, self.k, range.len(), range.start);
         let n_holes = rows.holes.len();
         let Field { mu, drive, gram, residual, overlaps, adds, counts, moved, hole_drives, odds, factors, .. } = self;

@@ -2,6 +2,7 @@
 
 use super::master::{FIRST_SWEEPS, Master, News, Step};
 use super::settings::OnlineSettings;
+use crate::engine::lfm::drive::FEW_ROWS;
 use crate::engine::lfm::fit::Fit;
 use crate::engine::lfm::rows::Rows;
 
@@ -15,7 +16,8 @@ pub(super) fn polish(master: &mut Master, cells: &[f64], weights: &[f64], settin
     let mut framed = Vec::with_capacity(cells.len());
     master.frame.push_rows(cells, &mut framed);
     let rows = Rows::new(&framed, master.frame.n_columns(), Some(weights));
-    if rows.mass <= 0.0 || master.ids.is_empty() {
+    // The criterion on rows that are few for the columns speaks against features that many rows have told.
+    if rows.mass < FEW_ROWS * rows.d as f64 || rows.mass <= 0.0 || master.ids.is_empty() {
         return;
     }
     let pace = settings.fab.pace();
