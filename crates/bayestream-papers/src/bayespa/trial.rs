@@ -122,6 +122,8 @@ pub struct Run {
     pub accuracy: f64,
     pub seconds: f64,
     pub n_topics: f64,
+    /// Rounds over all documents in batch mode, of each model where every label has its own.
+    pub n_rounds: f64,
 }
 
 /// Learns the training documents in the seed's order, some number of times over, and judges by the test documents.
@@ -129,7 +131,13 @@ pub fn run(corpus: &Labelled, settings: &MedSettings, passes: usize, seed: u64) 
     let documents = stream(corpus, seed);
     let mut timed = Timed::new(settings, seed);
     (0..passes).for_each(|_| timed.learn(&documents.documents(), corpus.vocabulary.len()));
-    Run { accuracy: test_accuracy(&timed.learner, corpus), seconds: timed.seconds, n_topics: timed.n_topics() }
+    let rounds = timed.learner.batch_rounds();
+    Run {
+        accuracy: test_accuracy(&timed.learner, corpus),
+        seconds: timed.seconds,
+        n_topics: timed.n_topics(),
+        n_rounds: rounds.iter().sum::<usize>() as f64 / rounds.len().max(1) as f64,
+    }
 }
 
 /// One pass of every way with every seed, each of which has an order of its own: the runs of each way.

@@ -111,6 +111,11 @@ const NINETY: f64 = 1.644_853_626_951_472_7;
 
 /// Judges `set` on rows of which `seen` shows some cells.
 pub fn foretell(set: &FeatureSet, seen: &[f64], truth: &[f64]) -> Foretold {
+    foretell_some(set, seen, truth, |_| true)
+}
+
+/// The same by the cells of some columns.
+pub fn foretell_some(set: &FeatureSet, seen: &[f64], truth: &[f64], is_judged: impl Fn(usize) -> bool) -> Foretold {
     let d = set.offset.len();
     let mut reader = FeatureReader::new(set.clone());
     let mut told = Foretold::default();
@@ -118,7 +123,7 @@ pub fn foretell(set: &FeatureSet, seen: &[f64], truth: &[f64]) -> Foretold {
     let ln_density = |error: f64, variance: f64| -0.5 * (num::LN_2PI + variance.ln() + error * error / variance);
     for (seen, truth) in seen.chunks_exact(d).zip(truth.chunks_exact(d)) {
         let reading = reader.read(seen);
-        for j in 0..d {
+        for j in (0..d).filter(|j| is_judged(*j)) {
             let (mean, variance) = reader.missing_cell(&reading, j);
             let error = truth[j] - mean;
             if seen[j].is_nan() {

@@ -15,6 +15,10 @@ pub(super) const JUDGED_EVERY: u64 = 8;
 const TOLD_EVERY: u64 = 64;
 /// The first milestone, in documents; each is twice the one before.
 const FIRST_MILESTONE: u64 = 64;
+/// Batch learning ends when its objective falls by less than this part of it, [BayesPA] section 8.1, for so many rounds: topics
+/// are drawn, so that it goes up and down in the end.
+const SETTLED: f64 = 1e-4;
+const PATIENCE: usize = 3;
 
 /// A mini-batch with what is known of the labels when it comes.
 pub(super) struct Leg<'a> {
@@ -36,6 +40,8 @@ impl Leg<'_> {
 #[derive(Default)]
 pub(super) struct Notes {
     pub n_repairs: u32,
+    /// Rounds over all documents, in batch mode.
+    pub n_rounds: usize,
     /// Topics born: after how many documents, and which place.
     pub born: Vec<(u64, usize)>,
     /// Words that each topic got up to a number of documents, since the entry before.
@@ -74,10 +80,20 @@ impl Space {
             Mode::Batch => {
                 let mut drawn: Vec<Drawn> = legs.iter().map(|_| Drawn::default()).collect();
                 legs.iter().for_each(|leg| self.meet_labels(settings, leg, &mut notes));
+                let (mut least, mut n_idle) = (f64::INFINITY, 0);
                 for round in 0..settings.n_rounds() {
                     for (leg, drawn) in legs.iter().zip(&mut drawn) {
                         self.make_room(settings, leg, n_words, &mut notes);
                         notes.n_repairs += self.visit(settings, leg, (round, drawn), draws);
+                    }
+                    notes.n_rounds = round + 1;
+                    if settings.rounds.is_none() {
+                        let now = self.objective(settings, legs, &drawn);
+                        n_idle = if now < (1.0 - SETTLED) * least { 0 } else { n_idle + 1 };
+                        least = least.min(now);
+                        if n_idle == PATIENCE {
+                            break;
+                        }
                     }
                 }
                 legs.iter().zip(&drawn).for_each(|(leg, drawn)| self.settle(settings, &leg.lot, drawn));

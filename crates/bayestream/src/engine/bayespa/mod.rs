@@ -16,6 +16,7 @@
 //! | `augment` | the hinge as a mixture of Gaussians |
 //! | `step` | the global step: counts and weights |
 //! | `dual` | the passive-aggressive problem of averaging classifiers |
+//! | `objective` | what batch learning minimises |
 //! | `course` | mini-batch after mini-batch, and what is noted on the way |
 //! | `reader` | documents that are not learnt |
 //! | `export` | topics and labels as others see them |
@@ -28,6 +29,7 @@ mod dual;
 mod export;
 mod lot;
 mod merge;
+mod objective;
 mod reader;
 mod restore;
 mod sample;
@@ -77,6 +79,9 @@ pub struct MedTopics {
     judgement: Judgement,
     /// Labelled documents, to learn labels from the topics that they have at the end.
     readout: Option<Readout>,
+    /// Rounds that each set of topics took, in batch mode; a file does not keep them.
+    #[serde(skip)]
+    n_rounds: Vec<usize>,
     #[serde(skip)]
     view: OnceLock<Box<View>>,
     #[serde(skip)]
@@ -127,9 +132,15 @@ impl MedTopics {
             scores: ScoreTrack::default(),
             judgement: Judgement::default(),
             readout: (settings.keep > 0).then(|| Readout::new(settings.keep, READOUT_COST, seed, shard)),
+            n_rounds: Vec::new(),
             view: OnceLock::new(),
             n_threads: 1,
         }
+    }
+
+    /// Rounds over all documents that each set of topics took in batch mode, when this learner fitted it.
+    pub fn batch_rounds(&self) -> &[usize] {
+        &self.n_rounds
     }
 
     /// The settings it was made with.
@@ -231,6 +242,9 @@ impl MedTopics {
         let mut born = Vec::new();
         let mut told: Vec<(u64, Vec<_>)> = Vec::new();
         let mut judged: Vec<Judged> = Vec::new();
+        if self.settings.mode == Mode::Batch {
+            self.n_rounds = notes.iter().map(|notes| notes.n_rounds).collect();
+        }
         for (space, mut notes) in self.spaces.iter().zip(notes) {
             report.n_repairs += notes.n_repairs;
             born.extend(notes.born.iter().map(|(row, k)| (*row, space.id(*k, self.shard))));

@@ -88,7 +88,7 @@ pub struct MedSettings {
     /// η: concentration of the topics of the stream, for an open number of topics.
     pub eta: f64,
     /// I: rounds over a mini-batch; auto is 1 for Gibbs classifiers, 2 for averaging ones, whose first round does not know the
-    /// labels, and 10 in batch mode.
+    /// labels; in batch mode as many as it takes until the objective settles.
     pub rounds: Option<usize>,
     /// J: sweeps of each round.
     pub sweeps: usize,
@@ -114,8 +114,8 @@ pub struct MedSettings {
     pub keep: usize,
 }
 
-/// Rounds over all documents in batch mode, if nobody says how many.
-const BATCH_ROUNDS: usize = 10;
+/// Rounds over all documents in batch mode, at most, if nobody says how many.
+const BATCH_ROUNDS: usize = 100;
 
 /// Topics of a model of one label's own, if nobody says how many.
 const SEPARATE_TOPICS: usize = 20;

@@ -221,7 +221,7 @@ impl Space {
 }
 
 /// The mean of a topic's weight for a label before any document.
-fn prior_mean(tag: Option<u32>, label: u32, settings: &MedSettings) -> f64 {
+pub(super) fn prior_mean(tag: Option<u32>, label: u32, settings: &MedSettings) -> f64 {
     let own = settings.tag * settings.epsilon;
     match tag {
         Some(tag) if tag == label => own,

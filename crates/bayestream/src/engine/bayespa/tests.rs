@@ -323,6 +323,28 @@ fn batch_mode_learns_all_at_once() {
     assert!(right.count() > 85);
 }
 
+/// Without a number of rounds batch learning goes on until its objective has settled, each set of topics on its own; a number
+/// is kept to.
+#[test]
+fn batch_rounds_end_when_the_objective_settles() {
+    let all = stream(300, 44, 3);
+    for (classifier, size) in SORTS {
+        for sharing in [Sharing::Shared, Sharing::Separate] {
+            let settings = MedSettings { mode: Mode::Batch, sharing, ..small(classifier, size) };
+            let rounds = |settings: &MedSettings| {
+                let mut learner = MedTopics::new(settings, 6, 0);
+                learner.update(&all.documents(), 40);
+                learner.finish();
+                learner.batch_rounds().to_vec()
+            };
+            let auto = rounds(&settings);
+            assert_eq!(auto.len(), if sharing == Sharing::Shared { 1 } else { 3 });
+            assert!(auto.iter().all(|n| (2..100).contains(n)), "{classifier:?} {size:?} {auto:?}");
+            assert!(rounds(&MedSettings { rounds: Some(4), ..settings }).iter().all(|n| *n == 4));
+        }
+    }
+}
+
 /// The words' votes add up to what the topics say of the label.
 #[test]
 fn votes_add_up_to_the_margin() {

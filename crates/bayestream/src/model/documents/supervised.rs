@@ -60,7 +60,7 @@ pub(super) const SUPERVISED_SETTINGS: [SettingInfo<DocumentSettings, DocumentKin
     SettingInfo {
         name: "mode",
         takes: "online or batch",
-        help: "batch keeps all documents and learns them together at the end, in as many rounds as `rounds` says",
+        help: "batch keeps all documents and learns them together at the end, in rounds until the objective settles",
         of: supervised,
         get: |s| word(&s.supervised.mode, &MODES),
         set: |s, t| put_word(&mut s.supervised.mode, t, &MODES),
@@ -172,7 +172,7 @@ pub(super) const SUPERVISED_SETTINGS: [SettingInfo<DocumentSettings, DocumentKin
     SettingInfo {
         name: "rounds",
         takes: "a number from 1 to 10000, or auto",
-        help: "times that topics, weights and a mini-batch are fitted to each other (auto: 1, averaging 2, batch mode 10)",
+        help: "times that topics, weights and a mini-batch are fitted to each other (auto: 1, averaging 2, in batch mode until the objective settles)",
         of: supervised,
         get: |s| s.supervised.rounds.map_or("auto".into(), |v| v.to_string()),
         set: |s, t| put_option(&mut s.supervised.rounds, t, "auto", |v| (1..=10_000).contains(v)),

@@ -106,3 +106,29 @@ fn what_a_file_got_wrong_is_refused() {
     assert!(broken(&|m| m.next_serial = 0).contains("number"));
     assert!(broken(&|m| m.mass = 0.0).contains("rows"));
 }
+
+/// A reading that is far off in one row is no feature, and leaves the model of the column as it was.
+#[test]
+fn an_outlying_cell_is_neither_a_feature_nor_a_change() {
+    let (d, truth) = (20, PlantedFeatures::gaussian(20, 4, 61));
+    let clean = truth.rows(0, 2000);
+    let mut spoilt = clean.clone();
+    for (at, row) in [600, 950, 1300].into_iter().enumerate() {
+        spoilt[row * d + 7 + at] = 400.0;
+    }
+    let learnt = |rows: &[f64]| {
+        let mut online = learner(d, 400);
+        online.update(&Batch::new(rows, d).unwrap());
+        assert!(online.events().iter().all(|e| e.what != Happening::Drift));
+        online.features()
+    };
+    let (clean, spoilt) = (learnt(&clean), learnt(&spoilt));
+    assert_eq!((clean.features.len(), spoilt.features.len()), (4, 4));
+    for j in 7..10 {
+        // A cell of 400 in 2,000 rows is 0.2 more for the mean of the column, and a few times that in the features' weights.
+        let mean = |set: &crate::structure::FeatureSet| {
+            set.offset[j] + set.features.iter().map(|f| f.share * f.weights[j]).sum::<f64>()
+        };
+        assert!((mean(&clean) - mean(&spoilt)).abs() < 1.0, "{} {}", mean(&clean), mean(&spoilt));
+    }
+}

@@ -29,6 +29,9 @@ const BIRTHS: usize = 1;
 const BIRTHS_AFTER_DRIFT: usize = 8;
 /// A direction is worth trying when its variance is this many times that of pure noise.
 const MARGIN: f64 = 1.2;
+/// Rows of a mini-batch that a new feature must have: fewer are outliers, whose cells a feature of their own would explain at no
+/// cost.
+const LEAST_ROWS: f64 = 3.0;
 
 /// The master model, in the frame.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -266,7 +269,12 @@ impl Master {
         let mut births = News::default();
         self.blend(rows, old, rho, step, ROUNDS, &mut births);
         let newborn = self.ids.last().copied().filter(|id| id.serial == self.next_serial - 1);
+        let has_rows = |master: &Master| {
+            let field = &master.work.field;
+            field.k > 0 && rows.mass * mean(field.of(field.k - 1), rows) >= LEAST_ROWS
+        };
         if let Some(id) = newborn
+            && has_rows(self)
             && self.criterion(rows) > criterion
         {
             news.born.push(id);
@@ -283,13 +291,16 @@ impl Master {
     /// Adds a feature to the field, to the averages so far (`old`), and to the parameters.
     fn extend(&mut self, rows: &Rows, mu: &[f64], old: &mut Statistics) {
         let (n, d) = (rows.n, rows.d);
-        let share = mean(mu, rows);
+        // A guess leaves each row in some doubt; of all rows so far that doubt would say that many more had the feature than
+        // these rows do.
+        let sides: Vec<f64> = mu.iter().map(|m| f64::from(u8::from(*m > 0.5))).collect();
+        let share = mean(&sides, rows);
         let Work { field, batch, gathering, residuals, .. } = &mut self.work;
         field.residuals(rows, &self.parameters, residuals);
         // w: the residuals' regression on the guess.
-        let variance = mu.iter().zip(&rows.weights).map(|(m, w)| w * (m - share).powi(2)).sum::<f64>();
+        let variance = sides.iter().zip(&rows.weights).map(|(m, w)| w * (m - share).powi(2)).sum::<f64>();
         let along = |j: usize| {
-            let each = residuals[j * n..][..n].iter().zip(mu).zip(&rows.weights);
+            let each = residuals[j * n..][..n].iter().zip(&sides).zip(&rows.weights);
             each.map(|((r, m), w)| w * r * (m - share)).sum::<f64>() / variance.max(f64::MIN_POSITIVE)
         };
         let weights: Vec<f64> = (0..d).map(along).collect();
