@@ -32,6 +32,8 @@ const MARGIN: f64 = 1.2;
 /// Rows of a mini-batch that a new feature must have: fewer are outliers, whose cells a feature of their own would explain at no
 /// cost.
 const LEAST_ROWS: f64 = 3.0;
+/// Guesses among which one is looked for that so many rows have.
+const GUESSES: usize = 8;
 
 /// The master model, in the frame.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -257,11 +259,9 @@ impl Master {
         directions.find(rows, field, &self.parameters);
         // The largest eigenvalue of the covariance of n rows of noise: Marchenko and Pastur.
         let noise = directions.mean_spread() * (1.0 + (rows.d as f64 / rows.mass).sqrt()).powi(2);
-        let stands_out = directions.spreads[0] > MARGIN * noise;
-        if !stands_out {
-            return false;
-        }
-        let Some(mu) = directions.guess(0, rows) else { return false };
+        let stands_out = |which: &usize| directions.spreads.get(which / 2).is_some_and(|s| *s > MARGIN * noise);
+        let mut guesses = (0..GUESSES).take_while(stands_out).filter_map(|which| directions.guess(which, rows));
+        let Some(mu) = guesses.find(|mu| rows.mass * mean(&sides(mu), rows) >= LEAST_ROWS) else { return false };
         let before = (old.clone(), self.statistics.clone(), self.parameters.clone(), self.ids.clone());
         let (mu_before, tags) = (self.work.field.mu.clone(), self.work.field.tags.clone());
         let criterion = self.criterion(rows);
@@ -293,7 +293,7 @@ impl Master {
         let (n, d) = (rows.n, rows.d);
         // A guess leaves each row in some doubt; of all rows so far that doubt would say that many more had the feature than
         // these rows do.
-        let sides: Vec<f64> = mu.iter().map(|m| f64::from(u8::from(*m > 0.5))).collect();
+        let sides = sides(mu);
         let share = mean(&sides, rows);
         let Work { field, batch, gathering, residuals, .. } = &mut self.work;
         field.residuals(rows, &self.parameters, residuals);
@@ -324,4 +324,9 @@ impl Master {
         self.ids.push(ComponentId { shard: self.shard, serial: self.next_serial });
         self.next_serial += 1;
     }
+}
+
+/// The side that a guess puts each row on.
+fn sides(mu: &[f64]) -> Vec<f64> {
+    mu.iter().map(|m| f64::from(u8::from(*m > 0.5))).collect()
 }
