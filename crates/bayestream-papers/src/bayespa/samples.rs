@@ -1,7 +1,7 @@
 //! Rounds, sweeps and sweeps that are not counted (figure 8 and table 3).
 
 use super::batches::accuracy_and_time;
-use super::trial::{MODELS, Model, runs_of, text as text_of};
+use super::trial::{MODELS, Model, Run, mean, runs_of, text as text_of};
 use crate::corpus::Labelled;
 use crate::error::ReproduceError;
 use crate::experiment::Setting;
@@ -9,6 +9,7 @@ use crate::outcome::Outcome;
 use crate::summary::list;
 use crate::table::Table;
 use bayestream::engine::bayespa::{Classifier, MedSettings, Size};
+use bayestream_plot::{Chart, SvgFigure, grid as grid_of};
 
 const K: usize = 40;
 /// Topics at first where their number is open.
@@ -106,7 +107,24 @@ pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
          {K_OPEN} at first where their number is open. Table 3 has I = 2 for averaging classifiers and 1 for Gibbs classifiers.",
         list(&seeds),
     )];
-    Ok(Outcome { notes, tables: vec![samples, burn_in], figures: Vec::new(), files: Vec::new() })
+    let caption = "Figure 8: accuracy and time of training against J".to_string();
+    let figure = figure(|cell: &Cell, value| found(cell).map(|runs| mean(runs, value)));
+    Ok(Outcome { notes, tables: vec![samples, burn_in], figures: vec![("size", caption, figure)], files: Vec::new() })
+}
+
+/// Accuracy and time of each model against J, with a line for each I.
+fn figure(of: impl Fn(&Cell, fn(&Run) -> f64) -> Option<f64>) -> SvgFigure {
+    let chart = |model: Model, what: &str, value: fn(&Run) -> f64| {
+        let chart = Chart::new(model.name).size(300.0, 260.0).x_label("J").y_label(what);
+        grid().chunks(SWEEPS.len()).filter(|row| row[0].model.name == model.name).fold(chart, |chart, row| {
+            let points: Vec<(f64, f64)> =
+                row.iter().filter_map(|cell| Some((cell.sweeps as f64, of(cell, value)?))).collect();
+            chart.line(format!("I = {}", row[0].rounds), &points)
+        })
+    };
+    let accuracies = MODELS.map(|model| chart(model, "accuracy", |run| run.accuracy).y_range(0.0, 1.0));
+    let times = MODELS.map(|model| chart(model, "CPU seconds", |run| run.seconds));
+    grid_of(&accuracies.into_iter().chain(times).collect::<Vec<_>>(), MODELS.len())
 }
 
 #[cfg(test)]

@@ -157,7 +157,7 @@ mod tests {
         let (mut expected, mut at) = (0.0, 0);
         for document in 0..2 {
             let words = leg.lot.words(document);
-            for token in leg.lot.tokens[leg.lot.span(document..document + 1)].to_vec() {
+            for token in leg.lot.tokens[leg.lot.span(document..document + 1)].iter().copied() {
                 let (k, word) = (topics[at] as usize, words[token as usize] as usize);
                 let before = drawn.counts[document * stride..][..3].iter().sum::<f32>();
                 let count = &mut drawn.counts[document * stride + k];
