@@ -3,7 +3,7 @@
 
 use crate::error::Failure;
 use crate::stop::StopSignal;
-use bayestream_io::{InputError, ReadOptions, RowBatch, RowSource, open};
+use bayestream_io::{CellProblem, InputError, ReadOptions, RowBatch, RowSource, open};
 use std::fs;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -14,6 +14,8 @@ use std::time::Duration;
 const READ_AHEAD: usize = 4;
 /// How long a wish to stop may wait while no row arrives.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// A cell of so many words where a number should be is text.
+const WORDS_OF_TEXT: usize = 3;
 
 /// What to read.
 pub struct Plan {
@@ -203,7 +205,7 @@ impl Reader {
         let mut has_rows = false;
         loop {
             let mut batch = self.spare_batches.try_recv().unwrap_or_default();
-            if !source.next_batch(&mut batch)? {
+            if !source.next_batch(&mut batch).map_err(|error| self.explain(error))? {
                 return if has_rows { Ok(Heard::Yes) } else { Err(source.no_rows_error().into()) };
             }
             has_rows = true;
@@ -223,9 +225,9 @@ impl Reader {
         }
     }
 
-    /// A column that the reader misses is, with a model, one that the model needs.
+    /// A column that the reader misses is, with a model, one that the model needs; a cell of several words is text.
     fn explain(&self, error: InputError) -> Failure {
-        match (&self.plan.columns, error) {
+        match (&self.plan.columns, &error) {
             (Some(columns), InputError::UnknownColumn { file, option: "--columns", column, hint }) => {
                 Failure::Failed(format!(
                     "{file}: the model needs the column `{column}`, which the input does not have; {hint}\n  \
@@ -233,7 +235,16 @@ impl Reader {
                     columns.join(", ")
                 ))
             }
-            (_, error) => error.into(),
+            (_, InputError::BadCell { problem: CellProblem::NotANumber, column, value, .. })
+                if value.split_whitespace().count() >= WORDS_OF_TEXT =>
+            {
+                let advice = format!(
+                    "to learn from text: -m topics or -m classify, or for classify/pa, classify/bayespa-ave and \
+                     classify/bayespa-gibbs --text-column {column}"
+                );
+                Failure::from(error).and(advice)
+            }
+            _ => error.into(),
         }
     }
 }

@@ -132,6 +132,19 @@ fn labels_of_documents_one_or_several() {
     let score = json(folder.ok("score several.bay m.ndjson").stdout.lines().next().unwrap());
     let labels: Vec<&str> = score["labels"].as_array().unwrap().iter().map(|l| l.as_str().unwrap()).collect();
     assert!(labels.len() == 2 && labels.contains(&"any"), "{score}");
+    for kind in ["classify/pa --label-column kind", "gmm"] {
+        folder.run(&format!("fit m.ndjson -m {kind} --drop id,kinds -o no.bay")).complains(
+            1,
+            &[
+                "m.ndjson: row 1",
+                "column `text`",
+                "is not a number",
+                "-m classify",
+                "--text-column text",
+                "0 rows had been learnt",
+            ],
+        );
+    }
     folder
         .run("fit m.ndjson -m classify/pa --text-column text --label-column kinds -o no.bay")
         .complains(1, &["m.ndjson: row 1", "2 labels where one is expected", "target=labels"]);

@@ -43,7 +43,7 @@ impl LabelsEntry {
                 format!("F1 {}, all labels right for {}", short(f1), percent(accuracy))
             }
             (Some(accuracy), _) => format!("{} right", percent(accuracy)),
-            _ => return format!("{n_labels}; too few documents to say how well they are told"),
+            _ => return format!("{n_labels}; no document was judged before it was learnt"),
         };
         format!("{n_labels}: {how}, of {} judged before they were learnt", counted(self.n_judged, "document"))
     }

@@ -17,7 +17,9 @@ impl Space {
     /// F for what the latest round over each mini-batch gave.
     pub fn objective(&self, settings: &MedSettings, legs: &[Leg<'_>], drawn: &[Drawn]) -> f64 {
         let moments: Vec<Moments> = self.tasks.iter().map(|task| task.moments().0).collect();
-        let local: f64 = legs.iter().zip(drawn).map(|(leg, drawn)| self.local(settings, leg, drawn, &moments)).sum();
+        let prior: Vec<f64> = self.cache(settings, None).prior.iter().map(|a| f64::from(*a)).collect();
+        let each = legs.iter().zip(drawn);
+        let local: f64 = each.map(|(leg, drawn)| self.local(settings, leg, drawn, (&prior, &moments))).sum();
         local * f64::from(settings.ghosts) - self.log_words(settings) + self.divergence(settings, &moments)
     }
 
@@ -30,16 +32,21 @@ impl Space {
     }
 
     /// −log p(topics of words) and what margins cost, over the documents of a mini-batch.
-    fn local(&self, settings: &MedSettings, leg: &Leg<'_>, drawn: &Drawn, moments: &[Moments]) -> f64 {
+    fn local(
+        &self,
+        settings: &MedSettings,
+        leg: &Leg<'_>,
+        drawn: &Drawn,
+        (prior, moments): (&[f64], &[Moments]),
+    ) -> f64 {
         let (lot, kept) = (&leg.lot, settings.n_kept());
-        let prior: Vec<f64> = self.cache(settings, None).prior.iter().map(|a| f64::from(*a)).collect();
         let all: f64 = prior.iter().sum();
         let mut features = vec![constant_feature(settings); self.k + 1];
         let mut sum = 0.0;
         for document in (0..lot.len()).filter(|document| lot.n_tokens(*document) > 0) {
             let n = lot.n_tokens(document) as f64;
             for counts in drawn.counts[document * kept * drawn.stride..].chunks_exact(drawn.stride).take(kept) {
-                let present = counts.iter().zip(&prior).filter(|(count, _)| **count > 0.0);
+                let present = counts.iter().zip(prior).filter(|(count, _)| **count > 0.0);
                 sum -= present.map(|(count, a)| ln_gamma(a + f64::from(*count)) - ln_gamma(*a)).sum::<f64>();
                 sum += ln_gamma(all + n) - ln_gamma(all);
                 features[1..].iter_mut().zip(counts).for_each(|(x, count)| *x = f64::from(*count) / n);
