@@ -64,7 +64,9 @@ pub use scatter::weighted_moments;
 pub use schedule::Schedule;
 pub use special::{LN_2PI, chi_square_survival, digamma, digamma_slice, ln_gamma, normal_quantile, trigamma};
 pub use topic_draws::{NO_TOPIC, TopicDraws, draw_topics, foretell, gain_words};
-pub use topic_rows::{TOPIC_LANES, TopicRows, WordWeight, WordWork, add_form_f32, dot_f32, fold_in, learn_words};
+pub use topic_rows::{
+    TOPIC_LANES, TopicRows, WordWeight, WordWork, add_form_f32, combine_f32, dot_f32, fold_in, learn_words,
+};
 pub use topic_sweep::{DocumentSweep, Pull, SWEEP_LANES, sweep_document};
 pub use whitener::{Whitener, log_density, mahalanobis};
 
@@ -78,7 +80,7 @@ pub mod portable {
     pub use super::scatter::portable::weighted_moments;
     pub use super::special::portable::digamma_slice;
     pub use super::topic_draws::portable::{draw_topics, foretell, gain_words};
-    pub use super::topic_rows::portable::{add_form_f32, dot_f32, fold_in, learn_words};
+    pub use super::topic_rows::portable::{add_form_f32, combine_f32, dot_f32, fold_in, learn_words};
     pub use super::topic_sweep::portable::sweep_document;
     pub use super::whitener::portable::{log_density, mahalanobis};
 }

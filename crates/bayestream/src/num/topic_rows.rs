@@ -4,6 +4,7 @@
 //! addition here, so that both instruction sets give the same bits.
 
 use super::simd::{self, Arithmetic, Kernel};
+use super::topic_sweep::both;
 
 /// Rows of topics have a length that is a multiple of this.
 pub const TOPIC_LANES: usize = 16;
@@ -75,6 +76,11 @@ pub fn add_form_f32(from: f64, rows: &[f32], x: &[f32]) -> f64 {
     simd::fastest(AddForm { from, rows, x })
 }
 
+/// Puts Σ factor · row into `sum`, for rows as long as it, added in their order.
+pub fn combine_f32(factors: &[f32], rows: &[f32], sum: &mut [f32]) {
+    simd::fastest(Combine { factors, rows, sum });
+}
+
 #[allow(missing_docs)]
 pub(crate) mod portable {
     use super::*;
@@ -100,27 +106,26 @@ pub(crate) mod portable {
     pub fn add_form_f32(from: f64, rows: &[f32], x: &[f32]) -> f64 {
         simd::portable(AddForm { from, rows, x })
     }
+
+    pub fn combine_f32(factors: &[f32], rows: &[f32], sum: &mut [f32]) {
+        simd::portable(Combine { factors, rows, sum });
+    }
 }
 
 /// Σ a b of slices of one length. Elementwise loops vectorise by themselves; a sum must be told its order.
 #[inline(always)]
 pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
-    let mut sums = [[0.0f32; 8]; 2];
+    let times = |x: &[f32; 8], y: &[f32; 8]| both(x, y, |x, y| x * y);
+    let add = |x: &[f32; 8], y: &[f32; 8]| both(x, y, |x, y| x + y);
+    let mut sums = [[0.0; 8]; 2];
     for (x, y) in a.iter().zip(b) {
-        let mut next = sums;
-        for i in 0..2 {
-            for l in 0..8 {
-                next[i][l] += x[8 * i + l] * y[8 * i + l];
-            }
-        }
-        sums = next;
+        let halves = x.as_chunks().0.iter().zip(y.as_chunks().0);
+        sums.iter_mut().zip(halves).for_each(|(sum, (x, y))| *sum = add(sum, &times(x, y)));
     }
     let rest: f32 = a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum();
-    let mut lanes = [0.0; 8];
-    for l in 0..8 {
-        lanes[l] = sums[0][l] + sums[1][l];
-    }
+    // Without the barrier the compiler sees how the lanes will be added up, and works on pairs of them all along.
+    let lanes = std::hint::black_box(add(&sums[0], &sums[1]));
     let quarter = |l: usize| lanes[l] + lanes[l + 4];
     (quarter(0) + quarter(2)) + (quarter(1) + quarter(3)) + rest
 }
@@ -242,6 +247,43 @@ impl Kernel for AddForm<'_> {
     }
 }
 
+struct Combine<'a> {
+    factors: &'a [f32],
+    rows: &'a [f32],
+    sum: &'a mut [f32],
+}
+
+/// Entries of a sum that stay in registers while all rows go by.
+const BLOCK: usize = 32;
+
+impl Kernel for Combine<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic>(self) {
+        let n = self.sum.len();
+        if n == 0 {
+            return;
+        }
+        let (blocks, rest) = self.sum.as_chunks_mut::<BLOCK>();
+        let n_blocked = blocks.len() * BLOCK;
+        for (at, block) in blocks.iter_mut().enumerate() {
+            let mut sums = [0.0; BLOCK];
+            for (factor, row) in self.factors.iter().zip(self.rows.chunks_exact(n)) {
+                let row: &[f32; BLOCK] = &row.as_chunks().0[at];
+                for l in 0..BLOCK {
+                    sums[l] += factor * row[l];
+                }
+            }
+            *block = sums;
+        }
+        rest.fill(0.0);
+        for (factor, row) in self.factors.iter().zip(self.rows.chunks_exact(n)) {
+            rest.iter_mut().zip(&row[n_blocked..]).for_each(|(sum, x)| *sum += factor * x);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -302,6 +344,33 @@ mod tests {
         });
         let (rows, x) = (&start.rows[..64], &start.rows[96..104]);
         assert_eq!(add_form_f32(0.7, rows, x), portable::add_form_f32(0.7, rows, x));
+        let (mut sum, mut plain) = (vec![9.0; 77], vec![8.0; 77]);
+        combine_f32(&start.weights[..4], &start.rows[..308], &mut sum);
+        portable::combine_f32(&start.weights[..4], &start.rows[..308], &mut plain);
+        assert_eq!(sum, plain);
+    }
+
+    #[test]
+    fn rows_are_combined_in_their_order() {
+        let start = small();
+        for n in [0, 1, 31, 32, 64, 77] {
+            let mut sum = vec![9.0; n];
+            combine_f32(&start.weights[..4], &start.rows[..4 * n], &mut sum);
+            for l in 0..n {
+                let exact = (0..4).fold(0.0, |sum, q| sum + start.weights[q] * start.rows[q * n + l]);
+                assert_eq!(sum[l], exact, "{l} of {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_product_is_the_sum_of_its_terms() {
+        let start = small();
+        for n in [0, 1, 7, 8, 15, 16, 24, 40, 77] {
+            let (a, b) = (&start.rows[..n], &start.rows[100..100 + n]);
+            let exact: f64 = a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum();
+            assert!((f64::from(dot_f32(a, b)) - exact).abs() <= 1e-6 * exact, "{n}");
+        }
     }
 
     #[test]

@@ -132,7 +132,11 @@ fn lanes_mut(x: &mut [f32]) -> &mut [[f32; SWEEP_LANES]] {
 /// One simple operation on all lanes. Several of them in one loop over the lanes are left as they are by the compiler, lane after
 /// lane; one by one they become vector instructions.
 #[inline(always)]
-fn both(x: &[f32; SWEEP_LANES], y: &[f32; SWEEP_LANES], operation: impl Fn(f32, f32) -> f32) -> [f32; SWEEP_LANES] {
+pub(super) fn both(
+    x: &[f32; SWEEP_LANES],
+    y: &[f32; SWEEP_LANES],
+    operation: impl Fn(f32, f32) -> f32,
+) -> [f32; SWEEP_LANES] {
     let mut result = [0.0; SWEEP_LANES];
     for l in 0..SWEEP_LANES {
         result[l] = operation(x[l], y[l]);

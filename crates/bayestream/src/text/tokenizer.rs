@@ -85,10 +85,14 @@ impl Tokenizer {
     /// its stem where that is asked for, and otherwise the word as it is.
     pub fn token<R>(&mut self, token: &str, take: impl FnOnce(Option<&str>) -> R) -> R {
         let rules = &self.rules;
-        match rules.is_far_too_long(token) {
-            true => take(None),
-            false => self.from_tokens.recall(token, |token| rules.token(token), take),
+        if rules.is_far_too_long(token) {
+            return take(None);
         }
+        if rules.leaves_tokens_alone() {
+            // What is quicker said than remembered.
+            return take(Some(token).filter(|token| !token.is_empty() && rules.is_short_enough(token)));
+        }
+        self.from_tokens.recall(token, |token| rules.token(token), take)
     }
 
     /// Whether the word is one to leave out.
@@ -118,8 +122,17 @@ impl Rules {
         is_kept.then(|| self.stem(&word)).flatten()
     }
 
+    /// Nothing can become of a word that was split by others but itself.
+    fn leaves_tokens_alone(&self) -> bool {
+        self.stemmer.is_none() && self.stop_words.is_empty()
+    }
+
+    fn is_short_enough(&self, token: &str) -> bool {
+        token.len() <= self.max_length || token.chars().count() <= self.max_length
+    }
+
     fn token(&self, token: &str) -> Option<String> {
-        let is_kept = token.chars().count() <= self.max_length && !self.is_stop_word(token);
+        let is_kept = self.is_short_enough(token) && !self.is_stop_word(token);
         is_kept.then(|| self.stem(token)).flatten()
     }
 

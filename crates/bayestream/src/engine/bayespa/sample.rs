@@ -55,6 +55,8 @@ struct Scratch {
     shares: Vec<f32>,
     linear: Vec<f32>,
     quadratic: Vec<f32>,
+    /// What each label's E[w w'] is multiplied with in `quadratic`.
+    factors: Vec<f32>,
     product: Vec<f32>,
     rho: Vec<f32>,
     work: Vec<f32>,
@@ -229,25 +231,24 @@ impl Round<'_> {
     /// The pull of all labels on the counts, with 1/λ as they are. [BayesPA] (32), (34)
     fn pull(&self, pulls: &Pulls, document: usize, n: usize, scratch: &mut Scratch) {
         let (stride, settings) = (pulls.stride, self.settings);
-        let Scratch { linear, quadratic, product, rho, counts, .. } = scratch;
+        let Scratch { linear, quadratic, factors, product, rho, counts, .. } = scratch;
         linear.clear();
         linear.resize(stride, 0.0);
-        quadratic.clear();
-        quadratic.resize(stride * stride, 0.0);
+        factors.clear();
         for (q, task) in self.space.tasks.iter().enumerate() {
             let side = self.leg.lot.side(document, task.label);
             let (c, r) = (self.leg.cost(self.settings, side), f64::from(rho[q]));
             let a = (c * f64::from(side) * (1.0 + c * settings.epsilon * r) / n as f64) as f32;
             let with_constant = (c * c * r / n as f64) as f32;
-            let b = (0.5 * c * c * r / (n as f64 * n as f64)) as f32;
+            factors.push((0.5 * c * c * r / (n as f64 * n as f64)) as f32);
             let (means, crossed) =
                 (&pulls.means[q * stride..][..stride], &pulls.second_constants[q * stride..][..stride]);
             for k in 0..stride {
                 linear[k] += a * means[k] - with_constant * crossed[k];
             }
-            let second = &pulls.seconds[q * stride * stride..][..stride * stride];
-            quadratic.iter_mut().zip(second).for_each(|(g, m)| *g += b * m);
         }
+        quadratic.resize(stride * stride, 0.0);
+        num::combine_f32(factors, &pulls.seconds, quadratic);
         // Padding must not be the largest exponent.
         linear[self.space.k..].fill(-1e30);
         product.clear();
