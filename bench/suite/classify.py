@@ -107,14 +107,20 @@ def run(data: Path) -> None:
 
 
 def entries(data: Path, ours: Sequence[Ours], peers: Sequence[Peer], parts: Sequence[Part]) -> list[Entry]:
-    """All programs of a table, each by its runs on these parts of a corpus."""
-    return [*(own_entry(data, kind, parts) for kind in ours), *(entry_of(peer, parts) for peer in peers)]
-
-
-def own_entry(data: Path, kind: Ours, parts: Sequence[Part]) -> Entry:
-    runs = [own_run(data, kind, part) for part in parts]
-    print(f"classify: {parts[0].corpus}: {kind.name}: micro-F1 {spread(runs, 'micro_f1')}", flush=True)
-    return Entry(kind.name, "1", " ".join(kind.settings) or "defaults", runs)
+    """All programs of a table, each by its runs on these parts of a corpus: part by part through all programs, since a machine is not always equally fast."""
+    chosen = {peer.name: in_process(chosen_setting, peer.name, parts[0]) for peer in peers}
+    runs: dict[str, list[Judged]] = {program.name: [] for program in (*ours, *peers)}
+    for at, part in enumerate(parts):
+        for kind in ours:
+            runs[kind.name].append(own_run(data, kind, part))
+        for peer in peers:
+            if at == 0 or peer.repeats:
+                runs[peer.name].append(in_process(measured, peer.name, chosen[peer.name][0], part))
+        print(f"classify: {part.corpus}: {at + 1} of {len(parts)}", flush=True)
+    return [
+        *(Entry(kind.name, "1", " ".join(kind.settings) or "defaults", runs[kind.name]) for kind in ours),
+        *(Entry(peer.name, peer.passes, described(setting) + hindsight, runs[peer.name]) for peer in peers for setting, hindsight in [chosen[peer.name]]),
+    ]
 
 
 def own_run(data: Path, kind: Ours, part: Part) -> Judged:
@@ -126,14 +132,6 @@ def own_run(data: Path, kind: Ours, part: Part) -> Judged:
     labels[document, label] = True
     given = Given(labels, answer["train_seconds"], answer["score_seconds"], answer["n_scored"])
     return judged(test, given, len(train), None)
-
-
-def entry_of(peer: Peer, parts: Sequence[Part]) -> Entry:
-    setting, hindsight = in_process(chosen_setting, peer.name, parts[0])
-    runs = in_process(measured, peer.name, setting, parts if peer.repeats else parts[:1])
-    entry = Entry(peer.name, peer.passes, described(setting) + hindsight, runs)
-    print(f"classify: {parts[0].corpus}: {peer.name} ({entry.settings}): micro-F1 {spread(runs, 'micro_f1')}", flush=True)
-    return entry
 
 
 def in_process(work: Callable[..., Any], *arguments: Any) -> Any:
@@ -168,18 +166,13 @@ def chosen_setting(name: str, part: Part) -> tuple[Setting, str]:
     return peer.settings[chosen], hindsight
 
 
-def measured(name: str, setting: Setting, parts: Sequence[Part]) -> list[Judged]:
-    peer, runs = peer_of(name), []
-    for part in parts:
-        train, test = part.read()
-        # The documents in every form, so that no program pays for it.
-        _ = (train.pairs, test.pairs, train.single, test.single)
-        before = reset_peak()
-        given = peer.run(train, test, **setting)
-        # Later runs find memory that earlier ones have left.
-        megabytes = peak() - before if not runs and before is not None else None
-        runs.append(judged(test, given, len(train), megabytes))
-    return runs
+def measured(name: str, setting: Setting, part: Part) -> Judged:
+    train, test = part.read()
+    # The documents in every form, so that no program pays for it.
+    _ = (train.pairs, test.pairs, train.single, test.single)
+    before = reset_peak()
+    given = peer_of(name).run(train, test, **setting)
+    return judged(test, given, len(train), peak() - before if before is not None else None)
 
 
 def reset_peak() -> float | None:
@@ -253,7 +246,7 @@ def circumstances(n_orders: int) -> str:
         f"{n_orders} random orders, the same for everyone; means and standard deviations are over orders (River, which is slow and does not "
         "depend on the order, learns one of them). Micro-F1 is then the accuracy. With several labels a document is given those whose score is positive, "
         "and micro-F1 counts labels of all documents together, macro-F1 is the mean over labels. One judge for all (`classify.judged`).\n\n"
-        "Processor time of one process, one thread for everyone, the best of the runs. Not counted is what brings the bags into the form that a program reads: a sparse "
+        "Processor time of one process, one thread for everyone, the best of the runs; order by order, or fold by fold, through all programs, since the machine is not always equally fast. Every run, ours too, is a process of its own that begins without memory. Not counted is what brings the bags into the form that a program reads: a sparse "
         "matrix of counts by word numbers for scikit-learn, for hashing lists of (word, count) with the words as text, dictionaries for River, "
         "lines of text for Vowpal Wabbit. Counted is all that follows: weights of words, hashing, parsing of those lines. So `hashing + PA` is "
         "the yardstick of speed for a stream of words as text; the others with matrices have had their words numbered before. `MB` is how far the resident size of the "
