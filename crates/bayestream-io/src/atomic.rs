@@ -3,9 +3,9 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process;
 
 use crate::OutputError;
+use crate::temporary;
 
 /// Writes a file whole or not at all: to a temporary name in the same folder, flushed to the disk, renamed, and the
 /// folder flushed too. On failure the old file is untouched. A device or a pipe is written to directly.
@@ -14,6 +14,19 @@ pub fn write_atomic(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), OutputEr
     let mut file = PendingFile::create(path)?;
     file.write_all(bytes).map_err(|source| OutputError::from_io(&path.display().to_string(), source))?;
     file.commit(true)
+}
+
+/// Finds out before the work, not after it, that a file cannot be written. A device or a pipe is not touched before there
+/// is something to write.
+pub fn check_writable(path: impl AsRef<Path>) -> Result<(), OutputError> {
+    let path = path.as_ref();
+    let probe = match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(metadata) if !metadata.is_file() => Ok(()),
+        Ok(_) => OpenOptions::new().append(true).open(path).map(drop),
+        Err(_) => PendingFile::try_create(path, "").map(drop),
+    };
+    probe.map_err(|source| OutputError::from_io(&path.display().to_string(), source))
 }
 
 /// A file under a temporary name, which [`PendingFile::commit`] makes the real one; dropped before, it is removed.
@@ -53,12 +66,12 @@ impl PendingFile {
                 return Ok(PendingFile { file, shown, pending: None });
             }
             Some(_) => path.canonicalize()?,
-            None => path.to_path_buf(),
+            None => through_links(path)?,
         };
         if target.file_name().is_none() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        let (file, temporary) = create_temporary(folder_of(&target))?;
+        let (file, temporary) = temporary::create(folder_of(&target))?;
         let created = PendingFile { file, shown, pending: Some(Pending { temporary, target }) };
         if let Some(metadata) = old {
             created.file.set_permissions(metadata.permissions())?;
@@ -108,25 +121,24 @@ impl Drop for PendingFile {
     }
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     }
 }
 
-/// A file that nobody else uses: the process number tells writers apart, the count files of one writer.
-fn create_temporary(folder: &Path) -> io::Result<(File, PathBuf)> {
-    const MOST_TRIES: u32 = 10_000;
-    for n in 0..MOST_TRIES {
-        let temporary = folder.join(format!(".bayestream-{}-{n}.tmp", process::id()));
-        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
-            Ok(file) => return Ok((file, temporary)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
+/// Where a path without a file leads: a link to nothing names the file that is to be made.
+pub fn through_links(path: &Path) -> io::Result<PathBuf> {
+    const MOST_LINKS: u32 = 40;
+    let mut path = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&path) {
+            Ok(target) => path = folder_of(&path).join(target),
+            Err(_) => return Ok(path),
         }
     }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, "the folder is full of temporary files of earlier runs"))
+    Err(io::Error::other("links lead on from it without an end"))
 }
 
 /// Makes the new name durable; only Unix has a way to ask for it.

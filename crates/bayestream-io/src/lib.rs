@@ -33,8 +33,9 @@ mod format;
 mod options;
 mod sink;
 mod source;
+mod temporary;
 
-pub use atomic::write_atomic;
+pub use atomic::{check_writable, through_links, write_atomic};
 pub use batch::{Progress, RowBatch, RowSource, read_all};
 pub use document::{DocumentBatch, DocumentSource};
 pub use error::{CellProblem, InputError, Place};

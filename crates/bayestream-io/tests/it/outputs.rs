@@ -8,7 +8,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::FileReader;
-use bayestream_io::{Cell, CellKind, Format, OutColumn, OutputError, TableWriter, read_file, write_atomic};
+use bayestream_io::{Cell, CellKind, Format, OutColumn, OutputError, TableWriter};
+use bayestream_io::{check_writable, read_file, write_atomic};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 
 fn columns() -> Vec<OutColumn> {
@@ -243,6 +244,28 @@ fn links_and_permissions_outlive_a_replacement() {
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(fs::read(&path).unwrap(), b"new");
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_is_followed() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    let (link, further) = (folder.path().join("link"), folder.path().join("sub/further"));
+    symlink("sub/further", &link).unwrap();
+    symlink("model", &further).unwrap();
+    check_writable(&link).unwrap();
+    assert!(!folder.path().join("sub/model").exists());
+    for bytes in [b"first", b"later"] {
+        write_atomic(&link, bytes).unwrap();
+        assert!([&link, &further].iter().all(|path| fs::symlink_metadata(path).unwrap().is_symlink()));
+        assert_eq!(fs::read(folder.path().join("sub/model")).unwrap(), bytes);
+    }
+    let (one, other) = (folder.path().join("one"), folder.path().join("other"));
+    symlink(&one, &other).unwrap();
+    symlink(&other, &one).unwrap();
+    assert_eq!(write_atomic(&one, b"bytes").unwrap_err().code(), "output/unwritable");
 }
 
 /// Not a test by itself: the writer whose reader goes away, run as another process by the test below.
