@@ -33,6 +33,11 @@ pub enum OutputError {
         /// What does not fit.
         detail: String,
     },
+    /// The file to be continued holds another table, or none.
+    OtherTable {
+        /// The path as given.
+        file: String,
+    },
     /// The table could not be encoded.
     Encoding {
         /// The path as given, or `standard output`.
@@ -51,7 +56,19 @@ impl OutputError {
             OutputError::UnknownFormat { .. } => "output/unknown-format",
             OutputError::NotATable { .. } => "output/not-a-table",
             OutputError::WrongCells { .. } => "output/wrong-cells",
+            OutputError::OtherTable { .. } => "output/other-table",
             OutputError::Encoding { .. } => "output/encoding",
+        }
+    }
+
+    /// Whether there was no room for the bytes: a fault that may pass.
+    pub fn is_full(&self) -> bool {
+        match self {
+            OutputError::Unwritable { source, .. } => matches!(
+                source.kind(),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+            ),
+            _ => false,
         }
     }
 
@@ -78,6 +95,9 @@ impl fmt::Display for OutputError {
                     io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                         f.write_str("the disk is full; free some space, or choose another folder")
                     }
+                    io::ErrorKind::FileTooLarge => {
+                        f.write_str("it may not grow further; raise the limit (ulimit -f), or choose another folder")
+                    }
                     io::ErrorKind::IsADirectory => f.write_str("it is a folder; name a file in it"),
                     io::ErrorKind::NotADirectory => {
                         f.write_str("a part of the path is a file, not a folder; correct the path")
@@ -95,6 +115,9 @@ impl fmt::Display for OutputError {
             }
             OutputError::WrongCells { detail } => {
                 write!(f, "the row does not fit the table: {detail}")
+            }
+            OutputError::OtherTable { file } => {
+                write!(f, "{file}: does not begin as the table to be continued: name another file, or the same columns")
             }
             OutputError::Encoding { file, detail } => {
                 write!(f, "{file}: cannot be encoded: {detail}")

@@ -2,6 +2,7 @@
 
 mod columnar;
 mod error;
+mod growing;
 mod target;
 mod text;
 
@@ -85,7 +86,7 @@ impl Cell<'_> {
 }
 
 /// A table being written, row by row. A file appears under its name only at [`TableWriter::finish`]; dropped before,
-/// it leaves nothing behind.
+/// it leaves nothing behind. Tables begun by [`TableWriter::grow`] are there from the first row on.
 pub struct TableWriter {
     columns: Vec<OutColumn>,
     encoder: Encoder,
@@ -103,22 +104,30 @@ impl TableWriter {
     pub fn create(target: &str, format: Option<Format>, columns: Vec<OutColumn>) -> Result<TableWriter, OutputError> {
         let format = TableWriter::format_of(target, format)?;
         let is_stream = target == "-";
-        let delimiter = if is_tabbed(target) { b'\t' } else { b',' };
-        let target = Target::create(target)?;
+        let opened = Target::create(target)?;
+        let table = match format {
+            Format::Csv | Format::Ndjson => return Ok(TableWriter::of_lines(opened, target, format, columns)),
+            Format::Parquet => ColumnarTable::parquet(opened, &columns)?,
+            // A stream can be read while it is written; a file can be jumped around in.
+            Format::Arrow if is_stream => ColumnarTable::arrow_stream(opened, &columns)?,
+            Format::Arrow => ColumnarTable::arrow_file(opened, &columns)?,
+            Format::Text => return Err(OutputError::NotATable { format }),
+        };
+        Ok(TableWriter { columns, encoder: Encoder::Columnar(Box::new(table)) })
+    }
+
+    /// A table of lines: NDJSON if that is asked for, else CSV, whose delimiter is by the name.
+    fn of_lines(target: Target, name: &str, format: Format, columns: Vec<OutColumn>) -> TableWriter {
+        let mut line = Vec::new();
         let encoder = match format {
-            Format::Csv => {
-                let mut line = Vec::new();
+            Format::Ndjson => Encoder::Ndjson { target, line, keys: text::json_keys(&columns) },
+            _ => {
+                let delimiter = delimiter_of(name);
                 text::csv_header(&mut line, &columns, delimiter);
                 Encoder::Csv { target, line, delimiter }
             }
-            Format::Ndjson => Encoder::Ndjson { target, line: Vec::new(), keys: text::json_keys(&columns) },
-            Format::Parquet => Encoder::Columnar(Box::new(ColumnarTable::parquet(target, &columns)?)),
-            // A stream can be read while it is written; a file can be jumped around in.
-            Format::Arrow if is_stream => Encoder::Columnar(Box::new(ColumnarTable::arrow_stream(target, &columns)?)),
-            Format::Arrow => Encoder::Columnar(Box::new(ColumnarTable::arrow_file(target, &columns)?)),
-            Format::Text => return Err(OutputError::NotATable { format }),
         };
-        Ok(TableWriter { columns, encoder })
+        TableWriter { columns, encoder }
     }
 
     /// The format in which [`TableWriter::create`] would write.
@@ -192,11 +201,11 @@ impl TableWriter {
     }
 }
 
-/// Whether the name promises tabs between the cells (`.tsv`, `.tab`).
-fn is_tabbed(target: &str) -> bool {
+/// What stands between cells: tabs where the name promises them (`.tsv`, `.tab`).
+fn delimiter_of(target: &str) -> u8 {
     let name = target.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
-    name.ends_with(".tsv") || name.ends_with(".tab")
+    if name.ends_with(".tsv") || name.ends_with(".tab") { b'\t' } else { b',' }
 }
 
 /// Writes the line out and empties it.

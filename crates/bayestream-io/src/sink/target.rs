@@ -6,6 +6,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use super::growing::Growing;
 use crate::OutputError;
 use crate::atomic::PendingFile;
 
@@ -19,6 +20,7 @@ enum Bytes {
     Stdout(BufWriter<io::Stdout>),
     File(BufWriter<PendingFile>),
     Gzip(Box<GzEncoder<BufWriter<PendingFile>>>),
+    Growing(Growing),
 }
 
 const BUFFER: usize = 64 * 1024;
@@ -32,12 +34,34 @@ impl Target {
         }
         let path = Path::new(target);
         let file = BufWriter::with_capacity(BUFFER, PendingFile::create(path)?);
-        let is_gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-        let bytes = match is_gzip {
+        let bytes = match is_packed(path) {
             true => Bytes::Gzip(Box::new(GzEncoder::new(file, Compression::default()))),
             false => Bytes::File(file),
         };
         Ok(Target { name: target.to_string(), bytes })
+    }
+
+    /// A target under its final name, of which the first `from` bytes are kept; `-` is standard output.
+    pub(crate) fn growing(target: &str, from: u64) -> Result<Target, OutputError> {
+        let name = if target == "-" { "standard output" } else { target }.to_string();
+        let growing = Growing::open(target, from).map_err(|source| OutputError::from_io(&name, source))?;
+        Ok(Target { name, bytes: Bytes::Growing(growing) })
+    }
+
+    /// The target as one that grows, if it does.
+    pub(crate) fn growth(&self) -> Option<&Growing> {
+        match &self.bytes {
+            Bytes::Growing(growing) => Some(growing),
+            _ => None,
+        }
+    }
+
+    /// Has the disk keep a file that grows, whose length it returns; all others are only handed on.
+    pub(crate) fn sync(&mut self) -> io::Result<Option<u64>> {
+        match &mut self.bytes {
+            Bytes::Growing(growing) => growing.sync(),
+            _ => self.flush().map(|()| None),
+        }
     }
 
     /// Writes out what is buffered and gives the file its name.
@@ -47,6 +71,7 @@ impl Target {
             Bytes::Stdout(mut stdout) => return stdout.flush().map_err(fail),
             Bytes::File(file) => file,
             Bytes::Gzip(packed) => packed.finish().map_err(fail)?,
+            Bytes::Growing(mut growing) => return growing.flush().map_err(fail),
         };
         file.into_inner().map_err(|error| fail(error.into_error()))?.commit(false)
     }
@@ -58,6 +83,7 @@ impl Write for Target {
             Bytes::Stdout(stdout) => stdout.write(bytes),
             Bytes::File(file) => file.write(bytes),
             Bytes::Gzip(packed) => packed.write(bytes),
+            Bytes::Growing(growing) => growing.write(bytes),
         }
     }
 
@@ -66,6 +92,12 @@ impl Write for Target {
             Bytes::Stdout(stdout) => stdout.flush(),
             Bytes::File(file) => file.flush(),
             Bytes::Gzip(packed) => packed.flush(),
+            Bytes::Growing(growing) => growing.flush(),
         }
     }
+}
+
+/// Whether the name promises a packed file.
+pub(crate) fn is_packed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }

@@ -6,6 +6,7 @@ mod document_columns;
 mod document_faults;
 mod documents;
 mod faults;
+mod growing;
 mod laws;
 mod ndjson;
 mod outputs;
