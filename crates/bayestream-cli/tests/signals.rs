@@ -6,11 +6,18 @@ mod common;
 
 use common::{Folder, HEADER, Live, csv, lines, wait_until};
 use std::io::{BufRead, Read, Write};
+use std::process::Command;
 use std::thread;
+
+/// Signals that ask to stop, and the exit codes. Whether SIGHUP is to be ignored is known on Linux only.
+#[cfg(target_os = "linux")]
+const SIGNALS: [(&str, i32); 3] = [("INT", 130), ("TERM", 143), ("HUP", 129)];
+#[cfg(not(target_os = "linux"))]
+const SIGNALS: [(&str, i32); 2] = [("INT", 130), ("TERM", 143)];
 
 #[test]
 fn an_interrupted_fit_resumes_to_the_same_bytes() {
-    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+    for (signal, code) in SIGNALS {
         let folder = Folder::new();
         let rows = lines(700, 11);
         folder.write("all.csv", csv(&rows));
@@ -36,7 +43,7 @@ fn an_interrupted_fit_resumes_to_the_same_bytes() {
 
 #[test]
 fn an_interrupted_watch_goes_on_with_the_same_scores_and_bytes() {
-    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+    for (signal, code) in SIGNALS {
         let folder = Folder::new();
         let rows = lines(400, 12);
         folder.write("all.csv", csv(&rows));
@@ -58,6 +65,26 @@ fn an_interrupted_watch_goes_on_with_the_same_scores_and_bytes() {
         assert_eq!(scores + &rest.stdout, undisturbed.stdout);
         assert_eq!(folder.read("kept.bay"), folder.read("undisturbed.bay"));
     }
+}
+
+/// As under `nohup`: whoever started the process said that it must outlive the terminal.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hang_up_that_is_ignored_stays_ignored() {
+    let folder = Folder::new();
+    let rows = lines(90, 16);
+    let mut shell = Command::new("sh");
+    let line = format!("trap '' HUP; exec {} watch -", env!("CARGO_BIN_EXE_bayestream"));
+    shell.args(["-c", &line]).current_dir(folder.path(""));
+    let mut watch = Live::spawn(shell);
+    watch.feed(HEADER);
+    for (ix, row) in rows.iter().enumerate() {
+        watch.feed(row);
+        assert!(watch.line().starts_with(&format!("{{\"row\":{},", ix + 1)));
+        watch.signal("HUP");
+    }
+    drop(watch.stdin.take());
+    watch.wait().complains(0, &["90 rows"]);
 }
 
 #[cfg(target_os = "linux")]

@@ -148,8 +148,11 @@ pub struct Live {
 
 impl Live {
     pub fn start(folder: &Folder, line: &str) -> Live {
-        let mut child =
-            folder.command(line).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Live::spawn(folder.command(line))
+    }
+
+    pub fn spawn(mut command: Command) -> Live {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let stdin = child.stdin.take();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         Live { child, stdin, stdout }
