@@ -3,6 +3,7 @@
 
 use crate::error::Failure;
 use crate::stop::StopSignal;
+use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -13,32 +14,32 @@ const READ_AHEAD: usize = 4;
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// What comes next.
-pub enum Next<T> {
+pub enum Next<T, E> {
     /// One more.
     One(T),
-    /// All is read.
-    End,
+    /// All is read, and what there is to say of the whole.
+    End(E),
     /// A signal asks to stop.
     Stop(i32),
 }
 
 /// The receiving end.
-pub struct Ahead<T> {
-    items: Receiver<Result<Option<T>, Failure>>,
+pub struct Ahead<T, E> {
+    items: Receiver<Result<ControlFlow<E, T>, Failure>>,
     stop: Option<StopSignal>,
 }
 
-impl<T: Send + 'static> Ahead<T> {
-    /// Reads on until `read` says that there is nothing more, or fails.
+impl<T: Send + 'static, E: Send + 'static> Ahead<T, E> {
+    /// Reads on until `read` breaks off at the end, or fails.
     pub fn start(
         stop: Option<StopSignal>,
-        mut read: impl FnMut() -> Result<Option<T>, Failure> + Send + 'static,
-    ) -> Ahead<T> {
+        mut read: impl FnMut() -> Result<ControlFlow<E, T>, Failure> + Send + 'static,
+    ) -> Ahead<T, E> {
         let (send, items) = sync_channel(READ_AHEAD);
         thread::spawn(move || {
             loop {
                 let item = read();
-                let goes_on = matches!(item, Ok(Some(_)));
+                let goes_on = matches!(item, Ok(ControlFlow::Continue(_)));
                 // Nobody listens any more when the command has ended early.
                 if send.send(item).is_err() || !goes_on {
                     return;
@@ -49,14 +50,14 @@ impl<T: Send + 'static> Ahead<T> {
     }
 
     /// Waits for what comes next.
-    pub fn next(&mut self) -> Result<Next<T>, Failure> {
+    pub fn next(&mut self) -> Result<Next<T, E>, Failure> {
         loop {
             if let Some(signal) = self.stop.as_ref().and_then(StopSignal::received) {
                 return Ok(Next::Stop(signal));
             }
             match self.items.recv_timeout(PATIENCE) {
-                Ok(Ok(Some(item))) => return Ok(Next::One(item)),
-                Ok(Ok(None)) => return Ok(Next::End),
+                Ok(Ok(ControlFlow::Continue(item))) => return Ok(Next::One(item)),
+                Ok(Ok(ControlFlow::Break(end))) => return Ok(Next::End(end)),
                 Ok(Err(failure)) => return Err(failure),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {

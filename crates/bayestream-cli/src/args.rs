@@ -215,12 +215,20 @@ pub struct ReadArgs {
     /// What to do with a row that cannot be used.
     #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
     pub on_error: OnErrorArg,
+    /// Take a last line that was cut (it has no line feed, and the row ends early) for an error instead of leaving it out.
+    #[arg(long)]
+    pub strict: bool,
 }
 
 impl ReadArgs {
     /// Whether unusable rows are left out.
     pub fn skips(&self) -> bool {
         self.on_error == OnErrorArg::Skip
+    }
+
+    /// What becomes of a last line that was cut.
+    pub fn on_unfinished(&self) -> OnError {
+        if self.strict { OnError::Fail } else { OnError::Skip }
     }
 
     /// The reader's options.
@@ -233,6 +241,7 @@ impl ReadArgs {
             id_column: self.id_column.clone(),
             weight_column: self.weight_column.clone(),
             on_error: if self.skips() { OnError::Skip } else { OnError::Fail },
+            on_unfinished: self.on_unfinished(),
             batch_rows,
         }
     }

@@ -47,6 +47,8 @@ pub enum Next {
     End {
         /// Rows left out under `--on-error skip`.
         n_skipped: u64,
+        /// Last lines of inputs that were cut.
+        n_unfinished: u64,
     },
     /// A signal asks to stop.
     Stop(i32),
@@ -63,7 +65,7 @@ pub enum Opening {
 enum Delivery {
     Columns(Vec<String>),
     Rows(Portion),
-    End { n_skipped: u64 },
+    End { n_skipped: u64, n_unfinished: u64 },
     Failed(Failure),
 }
 
@@ -88,9 +90,9 @@ impl Feed {
         let sizes: Vec<Option<u64>> = plan.inputs.iter().map(|input| size_of(input)).collect();
         let total_bytes = sizes.iter().copied().sum();
         thread::spawn(move || {
-            let mut reader = Reader { plan, sizes, send, spare_batches, n_skipped: 0, n_before: 0 };
+            let mut reader = Reader { plan, sizes, send, spare_batches, n_skipped: 0, n_unfinished: 0, n_before: 0 };
             let last = match reader.run() {
-                Ok(Heard::Yes) => Delivery::End { n_skipped: reader.n_skipped },
+                Ok(Heard::Yes) => Delivery::End { n_skipped: reader.n_skipped, n_unfinished: reader.n_unfinished },
                 Ok(Heard::No) => return,
                 Err(failure) => Delivery::Failed(failure),
             };
@@ -119,7 +121,7 @@ impl Feed {
     pub fn next(&mut self) -> Result<Next, Failure> {
         match self.receive()? {
             Received::Delivery(Delivery::Rows(portion)) => Ok(Next::Rows(portion)),
-            Received::Delivery(Delivery::End { n_skipped }) => Ok(Next::End { n_skipped }),
+            Received::Delivery(Delivery::End { n_skipped, n_unfinished }) => Ok(Next::End { n_skipped, n_unfinished }),
             Received::Delivery(Delivery::Failed(failure)) => Err(failure),
             Received::Delivery(Delivery::Columns(_)) => Err(reader_died()),
             Received::Stop(signal) => Ok(Next::Stop(signal)),
@@ -167,6 +169,7 @@ struct Reader {
     send: SyncSender<Delivery>,
     spare_batches: Receiver<RowBatch>,
     n_skipped: u64,
+    n_unfinished: u64,
     /// Bytes of the inputs that have ended.
     n_before: u64,
 }
@@ -194,6 +197,7 @@ impl Reader {
                 return Ok(Heard::No);
             }
             self.n_skipped += source.n_skipped();
+            self.n_unfinished += source.n_unfinished();
             self.n_before += self.sizes[input_ix].unwrap_or(0);
         }
         Ok(Heard::Yes)

@@ -37,6 +37,14 @@ pub fn warn_skipped(n_skipped: u64) {
     }
 }
 
+/// Tells of inputs that ended within a row.
+pub fn warn_unfinished(n_unfinished: u64) {
+    if n_unfinished > 0 {
+        let rows = counted(n_unfinished, "unfinished row");
+        note(format!("warning: {rows} left out: the input ends within its last line (--strict makes this an error)"));
+    }
+}
+
 /// Text on standard output.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();

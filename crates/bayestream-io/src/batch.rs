@@ -119,6 +119,11 @@ pub trait RowSource {
     /// How many rows were left out under [`crate::OnError::Skip`].
     fn n_skipped(&self) -> u64;
 
+    /// How many rows were left out because the input ended within them: one or none.
+    fn n_unfinished(&self) -> u64 {
+        0
+    }
+
     /// The error to raise when an input turned out to have no rows and the caller needs some.
     fn no_rows_error(&self) -> InputError {
         InputError::NoRows { file: self.name().to_string(), n_skipped: self.n_skipped() }

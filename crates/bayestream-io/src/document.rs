@@ -61,6 +61,11 @@ pub trait DocumentSource {
     /// How many rows were left out under [`crate::OnError::Skip`].
     fn n_skipped(&self) -> u64;
 
+    /// How many rows were left out because the input ended within them: one or none.
+    fn n_unfinished(&self) -> u64 {
+        0
+    }
+
     /// How many documents had bytes or escapes replaced under [`crate::DocumentOptions::lossy`].
     fn n_mended(&self) -> u64;
 

@@ -29,6 +29,9 @@ pub struct ReadOptions {
     pub weight_column: Option<String>,
     /// What to do with a row that cannot be read.
     pub on_error: OnError,
+    /// What to do with a last line that was cut: without its line feed, and ending before the row does. Skipped, it is
+    /// counted by [`crate::RowSource::n_unfinished`].
+    pub on_unfinished: OnError,
     /// Rows in a full batch (0 counts as 1). A batch is handed out as soon as it is full, so that 1 gives each row of
     /// a pipe when it arrives.
     pub batch_rows: usize,
@@ -44,6 +47,7 @@ impl Default for ReadOptions {
             id_column: None,
             weight_column: None,
             on_error: OnError::Fail,
+            on_unfinished: OnError::Fail,
             batch_rows: 500,
         }
     }
@@ -64,6 +68,9 @@ pub struct DocumentOptions {
     pub id_column: Option<String>,
     /// What to do with a document that cannot be read.
     pub on_error: OnError,
+    /// What to do with a last line that was cut: without its line feed, and ending before the row does. Skipped, it is
+    /// counted by [`crate::DocumentSource::n_unfinished`]. Plain text that was cut is a document all the same.
+    pub on_unfinished: OnError,
     /// Read bytes that are not UTF-8, and escapes that stand for no character, as U+FFFD instead of as errors.
     pub lossy: bool,
     /// Bytes that a line may have. A batch ends early when its lines together have more, so that memory stays bounded.
@@ -80,6 +87,7 @@ impl Default for DocumentOptions {
             label_column: None,
             id_column: None,
             on_error: OnError::Fail,
+            on_unfinished: OnError::Fail,
             lossy: false,
             longest_line: 64 << 20,
             batch_documents: 500,

@@ -98,8 +98,9 @@ fn learn_all(feed: &mut Feed, contest: &mut Contest, progress: &mut Progress) ->
                 progress.update(portion.bytes_read, &report);
                 feed.reuse(portion.batch);
             }
-            Next::End { n_skipped } => {
+            Next::End { n_skipped, n_unfinished } => {
                 terminal::warn_skipped(n_skipped + contest.n_refused());
+                terminal::warn_unfinished(n_unfinished);
                 return Ok(None);
             }
             Next::Stop(signal) => return Ok(Some(signal)),
@@ -129,8 +130,9 @@ fn hold_out(
                 heldout.add(&portion.batch.rows);
                 feed.reuse(portion.batch);
             }
-            Next::End { n_skipped } => {
+            Next::End { n_skipped, n_unfinished } => {
                 terminal::warn_skipped(n_skipped);
+                terminal::warn_unfinished(n_unfinished);
                 return Ok(None);
             }
             Next::Stop(signal) => return Ok(Some(signal)),

@@ -67,6 +67,7 @@ struct Summary<'a> {
     n_seen: u64,
     n_learnt: u64,
     n_skipped: u64,
+    n_unfinished: u64,
     k_realized: usize,
     k_implemented: usize,
     log_score: MeanLogScore,
@@ -127,7 +128,7 @@ fn fit_rows<M: RowModel>(args: &FitArgs, origin: Origin<M>) -> Result<(), Failur
     let outcome = feed_all(&mut feed, &mut training, &mut progress);
     progress.clear();
     match outcome {
-        Ok(End::Complete { n_skipped }) => finish(args, training, n_skipped, begun),
+        Ok(End::Complete { n_skipped, n_unfinished }) => finish(args, training, n_skipped, n_unfinished, begun),
         Ok(End::Stopped { signal }) => {
             let Training { model, checkpoint, n_learnt, .. } = &mut training;
             let learnt = Interrupted { n_learnt: *n_learnt, n_seen: model.n_seen(), model: &*model, unit: "row" };
@@ -138,7 +139,7 @@ fn fit_rows<M: RowModel>(args: &FitArgs, origin: Origin<M>) -> Result<(), Failur
 }
 
 enum End {
-    Complete { n_skipped: u64 },
+    Complete { n_skipped: u64, n_unfinished: u64 },
     Stopped { signal: i32 },
 }
 
@@ -150,7 +151,9 @@ fn feed_all<M: RowModel>(feed: &mut Feed, training: &mut Training<M>, progress: 
                 progress.update(portion.bytes_read, &report);
                 feed.reuse(portion.batch);
             }
-            Next::End { n_skipped } => return Ok(End::Complete { n_skipped: n_skipped + training.n_refused }),
+            Next::End { n_skipped, n_unfinished } => {
+                return Ok(End::Complete { n_skipped: n_skipped + training.n_refused, n_unfinished });
+            }
             Next::Stop(signal) => return Ok(End::Stopped { signal }),
         }
     }
@@ -160,6 +163,7 @@ fn finish<M: RowModel>(
     args: &FitArgs,
     mut training: Training<M>,
     n_skipped: u64,
+    n_unfinished: u64,
     begun: Instant,
 ) -> Result<(), Failure> {
     training.model.finish();
@@ -170,6 +174,7 @@ fn finish<M: RowModel>(
     let found = training.model.found();
     let seconds = begun.elapsed().as_secs_f64();
     terminal::warn_skipped(n_skipped);
+    terminal::warn_unfinished(n_unfinished);
     terminal::note(format!(
         "{}: {} learnt {} in {} s: {} ({} held), log-score {} nats a row",
         args.output,
@@ -189,6 +194,7 @@ fn finish<M: RowModel>(
         n_seen: training.model.n_seen(),
         n_learnt: training.n_learnt,
         n_skipped,
+        n_unfinished,
         k_realized: found.k_realized,
         k_implemented: found.k_implemented,
         log_score: MeanLogScore { prequential_mean: found.log_score },

@@ -151,7 +151,7 @@ fn score_rows(
                 table.flush()?;
                 feed.reuse(portion.batch);
             }
-            Next::End { n_skipped } => {
+            Next::End { n_skipped, .. } => {
                 terminal::warn_skipped(n_skipped + n_refused);
                 return table.finish();
             }

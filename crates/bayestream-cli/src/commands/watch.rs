@@ -135,8 +135,9 @@ fn watch_all(feed: &mut Feed, training: &mut Training, table: &mut ScoreTable) -
                 tell_silences(&mut silences, &portion.batch, training.model.columns());
                 feed.reuse(portion.batch);
             }
-            Next::End { n_skipped } => {
+            Next::End { n_skipped, n_unfinished } => {
                 terminal::warn_skipped(n_skipped + training.n_refused);
+                terminal::warn_unfinished(n_unfinished);
                 return Ok(None);
             }
             Next::Stop(signal) => return Ok(Some(signal)),

@@ -1,7 +1,7 @@
 //! `fit` of documents: text in, a model of topics out.
 
 use super::labels::LabelsEntry;
-use super::reading::{self, Portion};
+use super::reading::{self, Amiss, Portion};
 use crate::ahead::Next;
 use crate::args::OnErrorArg;
 use crate::commands::{FitArgs, Interrupted, stopped};
@@ -23,6 +23,7 @@ struct Summary<'a> {
     n_seen: u64,
     n_learnt: u64,
     n_skipped: u64,
+    n_unfinished: u64,
     n_words: usize,
     n_tokens: u64,
     k_realized: usize,
@@ -42,9 +43,8 @@ struct MeanLogScore {
 #[derive(Default)]
 struct Tally {
     n_learnt: u64,
-    n_skipped: u64,
+    amiss: Amiss,
     n_refused: u64,
-    n_mended: u64,
     n_tokens: u64,
     n_empty: u64,
     n_unlabelled: u64,
@@ -90,6 +90,7 @@ fn learn(args: &FitArgs, mut model: DocumentModel) -> Result<(), Failure> {
         None => None,
     };
     let mut options = args.text.options(args.read.format, args.read.on_error, args.batch as usize);
+    options.on_unfinished = args.read.on_unfinished();
     options.label_column.clone_from(&args.read.label_column);
     model.set_threads(args.threads.map_or_else(default_threads, |n| n as usize));
     if options.text_columns.is_empty() {
@@ -110,7 +111,10 @@ fn learn(args: &FitArgs, mut model: DocumentModel) -> Result<(), Failure> {
                 }
                 Err(failure) => break Err(failure),
             },
-            Ok(Next::End) => break Ok(None),
+            Ok(Next::End(amiss)) => {
+                tally.amiss = amiss;
+                break Ok(None);
+            }
             Ok(Next::Stop(signal)) => break Ok(Some(signal)),
             Err(failure) => break Err(failure),
         }
@@ -141,7 +145,6 @@ fn take_in(
                 tally.n_learnt += step.learnt.n_rows as u64;
                 tally.n_tokens += step.encoded.n_tokens;
                 tally.n_empty += step.encoded.n_empty as u64;
-                (tally.n_skipped, tally.n_mended) = (portion.n_skipped, portion.n_mended);
                 return Ok(step.learnt);
             }
             Err(error) => match error.document().filter(|_| args.read.on_error == OnErrorArg::Skip) {
@@ -169,9 +172,10 @@ fn finish(
     }
     let snapshot = model.snapshot();
     let seconds = begun.elapsed().as_secs_f64();
-    let n_skipped = tally.n_skipped + tally.n_refused;
+    let n_skipped = tally.amiss.n_skipped + tally.n_refused;
     terminal::warn_skipped(n_skipped);
-    terminal::warn_mended(tally.n_mended);
+    terminal::warn_unfinished(tally.amiss.n_unfinished);
+    terminal::warn_mended(tally.amiss.n_mended);
     if tally.n_empty > 0 {
         terminal::note(format!("{} had no word that counts", counted(tally.n_empty, "document")));
     }
@@ -210,6 +214,7 @@ fn finish(
         n_seen: snapshot.n_seen,
         n_learnt: tally.n_learnt,
         n_skipped,
+        n_unfinished: tally.amiss.n_unfinished,
         n_words: snapshot.n_words,
         n_tokens: tally.n_tokens,
         k_realized: snapshot.k_realized(),

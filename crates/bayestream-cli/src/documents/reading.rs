@@ -6,6 +6,7 @@ use crate::feed::size_of;
 use crate::stop::StopSignal;
 use bayestream::text::TextError;
 use bayestream_io::{DocumentBatch, DocumentOptions, DocumentSource, open_documents};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Documents read together, all of one input.
@@ -16,9 +17,28 @@ pub struct Portion {
     pub file: Arc<str>,
     /// Bytes of all inputs read so far.
     pub bytes_read: u64,
-    /// Rows left out and documents mended so far.
+}
+
+/// Rows that were not read as they are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Amiss {
+    /// Left out as unreadable.
     pub n_skipped: u64,
+    /// Last lines of inputs that were cut.
+    pub n_unfinished: u64,
+    /// Documents with bytes replaced.
     pub n_mended: u64,
+}
+
+impl Amiss {
+    /// The same with what is amiss in a source.
+    fn and(self, source: &dyn DocumentSource) -> Amiss {
+        Amiss {
+            n_skipped: self.n_skipped + source.n_skipped(),
+            n_unfinished: self.n_unfinished + source.n_unfinished(),
+            n_mended: self.n_mended + source.n_mended(),
+        }
+    }
 }
 
 /// Reads inputs one after the other, passing over the first `skip` documents.
@@ -27,16 +47,16 @@ pub fn read_ahead(
     options: DocumentOptions,
     mut skip: u64,
     stop: Option<StopSignal>,
-) -> Ahead<Portion> {
+) -> Ahead<Portion, Amiss> {
     let mut waiting = inputs.into_iter();
     let mut current: Option<Box<dyn DocumentSource + Send>> = None;
-    let (mut bytes_before, mut skipped_before, mut mended_before, mut has_documents) = (0, 0, 0, false);
+    let (mut bytes_before, mut before, mut has_documents) = (0, Amiss::default(), false);
     Ahead::start(stop, move || {
         loop {
             let source = match &mut current {
                 Some(source) => source,
                 None => match waiting.next() {
-                    None => return Ok(None),
+                    None => return Ok(ControlFlow::Break(before)),
                     Some(input) => {
                         has_documents = false;
                         current.insert(open_documents(&input, &options)?)
@@ -49,8 +69,7 @@ pub fn read_ahead(
                     return Err(source.no_documents_error().into());
                 }
                 bytes_before += source.progress().bytes_read;
-                skipped_before += source.n_skipped();
-                mended_before += source.n_mended();
+                before = before.and(&**source);
                 current = None;
                 continue;
             }
@@ -61,12 +80,10 @@ pub fn read_ahead(
             if batch.is_empty() {
                 continue;
             }
-            return Ok(Some(Portion {
+            return Ok(ControlFlow::Continue(Portion {
                 batch,
                 file: source.name().into(),
                 bytes_read: bytes_before + source.progress().bytes_read,
-                n_skipped: skipped_before + source.n_skipped(),
-                n_mended: mended_before + source.n_mended(),
             }));
         }
     })

@@ -56,10 +56,14 @@ pub fn run(args: &ScoreArgs, mut model: DocumentModel) -> Result<(), Failure> {
         fields.push(OutColumn::new("reasons", kind));
     }
     let mut writer = TableWriter::create(&args.table.output, args.table.to, fields)?;
-    let (mut n_documents, mut n_left_out, mut n_refused) = (0u64, 0, 0);
-    // Nobody listens for signals here: one ends the process.
-    while let Next::One(mut portion) = documents.next()? {
-        n_left_out = portion.n_skipped;
+    let (mut n_documents, mut n_refused) = (0u64, 0);
+    let n_left_out = loop {
+        let mut portion = match documents.next()? {
+            Next::One(portion) => portion,
+            Next::End(amiss) => break amiss.n_skipped,
+            // Nobody listens for signals here: one ends the process.
+            Next::Stop(_) => break 0,
+        };
         let (scores, encoded) = loop {
             match model.score(&portion.batch.documents) {
                 Ok(scored) => break scored,
@@ -105,7 +109,7 @@ pub fn run(args: &ScoreArgs, mut model: DocumentModel) -> Result<(), Failure> {
         }
         n_documents += portion.batch.len() as u64;
         writer.flush()?;
-    }
+    };
     writer.finish()?;
     terminal::warn_skipped(n_left_out + n_refused);
     terminal::note(counted(n_documents, "document"));

@@ -3,7 +3,7 @@
 use super::ForetoldEntry;
 use super::reading::{Next, Portion, Source};
 use crate::commands::{FitArgs, Interrupted, stopped, stopped_before};
-use crate::documents::reading;
+use crate::documents::reading::{self, Amiss};
 use crate::error::Failure;
 use crate::feed::{Feed, Opening, Plan};
 use crate::model_file::{self, Checkpoint};
@@ -24,6 +24,7 @@ struct Summary<'a> {
     n_seen: u64,
     n_learnt: u64,
     n_skipped: u64,
+    n_unfinished: u64,
     n_unlabelled: u64,
     n_labels: usize,
     n_features: usize,
@@ -36,9 +37,8 @@ struct Summary<'a> {
 struct Tally {
     n_learnt: u64,
     n_unlabelled: u64,
-    n_skipped: u64,
+    amiss: Amiss,
     n_refused: u64,
-    n_mended: u64,
 }
 
 /// Begins a model of labelled rows and learns it.
@@ -110,6 +110,7 @@ fn start_documents(args: &FitArgs, model: &LinearModel, skip: u64) -> Result<Sou
     if options.text_columns.is_empty() {
         options.text_columns = model.config().columns.clone();
     }
+    options.on_unfinished = args.read.on_unfinished();
     options.label_column = label_column(args, model);
     let stop = Some(StopSignal::listen()?);
     Ok(Source::Documents(reading::read_ahead(args.inputs.clone(), options, skip, stop)))
@@ -146,8 +147,8 @@ fn learn(args: &FitArgs, mut model: LinearModel, mut source: Source) -> Result<(
                 }
                 Err(failure) => break Err(failure),
             },
-            Ok(Next::End { n_skipped }) => {
-                tally.n_skipped += n_skipped;
+            Ok(Next::End(amiss)) => {
+                tally.amiss = amiss;
                 break Ok(None);
             }
             Ok(Next::Stop(signal)) => break Ok(Some(signal)),
@@ -179,10 +180,6 @@ fn take_in(
             Ok(step) => {
                 tally.n_learnt += step.n_rows as u64;
                 tally.n_unlabelled += step.n_unlabelled as u64;
-                tally.n_mended = portion.n_mended();
-                if let Portion::Documents(_) = portion {
-                    tally.n_skipped = portion.n_skipped();
-                }
                 return Ok(step.n_rows);
             }
             Err(error) => match error.row().filter(|at| args.read.skips() && *at < portion.len()) {
@@ -240,9 +237,10 @@ fn finish(
     }
     let snapshot = model.snapshot();
     let seconds = begun.elapsed().as_secs_f64();
-    let n_skipped = tally.n_skipped + tally.n_refused;
+    let n_skipped = tally.amiss.n_skipped + tally.n_refused;
     terminal::warn_skipped(n_skipped);
-    terminal::warn_mended(tally.n_mended);
+    terminal::warn_unfinished(tally.amiss.n_unfinished);
+    terminal::warn_mended(tally.amiss.n_mended);
     if tally.n_unlabelled > 0 {
         terminal::note(format!("{} had no label: no weight learnt from them", counted(tally.n_unlabelled, "row")));
     }
@@ -269,6 +267,7 @@ fn finish(
         n_seen: snapshot.n_seen,
         n_learnt: tally.n_learnt,
         n_skipped,
+        n_unfinished: tally.amiss.n_unfinished,
         n_unlabelled: tally.n_unlabelled,
         n_labels: model.labels().len(),
         n_features: snapshot.n_features,

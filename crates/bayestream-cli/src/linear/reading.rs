@@ -1,7 +1,7 @@
 //! Labelled rows and documents on their way to a model.
 
 use crate::ahead::{self, Ahead};
-use crate::documents::reading;
+use crate::documents::reading::{self, Amiss};
 use crate::error::Failure;
 use crate::feed::{self, Feed, remove_row};
 use crate::training;
@@ -17,7 +17,7 @@ pub enum Source {
     /// Rows.
     Rows(Feed),
     /// Documents.
-    Documents(Ahead<reading::Portion>),
+    Documents(Ahead<reading::Portion, Amiss>),
 }
 
 /// Rows or documents read together.
@@ -32,8 +32,8 @@ pub enum Portion {
 pub enum Next {
     /// Some rows.
     Some(Portion),
-    /// The end; so many rows of inputs that have ended were left out as unreadable.
-    End { n_skipped: u64 },
+    /// The end, and rows that were not read as they are.
+    End(Amiss),
     /// A signal asks to stop.
     Stop(i32),
 }
@@ -44,12 +44,14 @@ impl Source {
         Ok(match self {
             Source::Rows(feed) => match feed.next()? {
                 feed::Next::Rows(portion) => Next::Some(Portion::Rows(portion)),
-                feed::Next::End { n_skipped } => Next::End { n_skipped },
+                feed::Next::End { n_skipped, n_unfinished } => {
+                    Next::End(Amiss { n_skipped, n_unfinished, n_mended: 0 })
+                }
                 feed::Next::Stop(signal) => Next::Stop(signal),
             },
             Source::Documents(documents) => match documents.next()? {
                 ahead::Next::One(portion) => Next::Some(Portion::Documents(portion)),
-                ahead::Next::End => Next::End { n_skipped: 0 },
+                ahead::Next::End(amiss) => Next::End(amiss),
                 ahead::Next::Stop(signal) => Next::Stop(signal),
             },
         })
@@ -62,22 +64,6 @@ impl Portion {
         match self {
             Portion::Rows(portion) => portion.bytes_read,
             Portion::Documents(portion) => portion.bytes_read,
-        }
-    }
-
-    /// Rows left out so far, where the portion knows.
-    pub fn n_skipped(&self) -> u64 {
-        match self {
-            Portion::Rows(_) => 0,
-            Portion::Documents(portion) => portion.n_skipped,
-        }
-    }
-
-    /// Documents mended so far.
-    pub fn n_mended(&self) -> u64 {
-        match self {
-            Portion::Rows(_) => 0,
-            Portion::Documents(portion) => portion.n_mended,
         }
     }
 

@@ -51,15 +51,14 @@ pub fn run(args: &ScoreArgs, path: &str, model: &LinearModel) -> Result<(), Fail
                         }
                     }
                 };
-                n_left_out = n_left_out.max(portion.n_skipped());
                 for (at, judgement) in judged.iter().enumerate() {
                     table.write(portion.row(at), portion.id(at), judgement, unknown.get(at).copied())?;
                 }
                 n_rows += portion.len() as u64;
                 table.writer.flush()?;
             }
-            Next::End { n_skipped } => {
-                n_left_out += n_skipped;
+            Next::End(amiss) => {
+                n_left_out = amiss.n_skipped;
                 break;
             }
             // Nobody listens for signals here: one ends the process.

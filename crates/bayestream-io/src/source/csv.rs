@@ -19,20 +19,21 @@ pub(crate) struct CsvSource {
     holds_row: bool,
     row: u64,
     n_skipped: u64,
+    n_unfinished: u64,
     ended: bool,
 }
 
 impl CsvSource {
     pub(crate) fn open(input: Input, options: &ReadOptions) -> Result<CsvSource, InputError> {
         let Input { name, reader, gauge, .. } = input;
-        let records = Records::open(&name, Lines::new(reader))?;
+        let records = Records::open(&name, Lines::new(reader), options.on_unfinished)?;
         let is_row = is_row_of_numbers(&records.quoted);
         let names = match is_row {
             true => (1..=records.quoted.cells().count()).map(|position| format!("x{position}")).collect(),
             false => records.header_names(&name)?,
         };
         let plan = Plan::new(&name, names, options)?;
-        Ok(CsvSource { records, plan, gauge, holds_row: is_row, row: 0, n_skipped: 0, ended: false })
+        Ok(CsvSource { records, plan, gauge, holds_row: is_row, row: 0, n_skipped: 0, n_unfinished: 0, ended: false })
     }
 
     fn fill(&mut self, into: &mut RowBatch) -> Result<bool, InputError> {
@@ -43,8 +44,9 @@ impl CsvSource {
             };
             let start = into.begin_row(self.plan.values.len());
             let taken = match record {
-                Record::End => {
+                Record::End | Record::Unfinished => {
                     into.abort_row(start);
+                    self.n_unfinished += u64::from(matches!(record, Record::Unfinished));
                     self.ended = true;
                     break;
                 }
@@ -56,6 +58,15 @@ impl CsvSource {
                 Ok(()) => into.commit_row(self.row),
                 Err(fault) => {
                     into.abort_row(start);
+                    let (found, bad_column) = match fault {
+                        Fault::CellCount { found } => (found, None),
+                        Fault::Cell { column_ix, .. } => (self.plan.roles.len(), Some(column_ix)),
+                        Fault::Malformed { .. } | Fault::UnknownKey { .. } => (self.plan.roles.len(), None),
+                    };
+                    if self.records.is_unfinished(found, self.plan.roles.len(), bad_column) {
+                        self.n_unfinished += 1;
+                        continue;
+                    }
                     if self.plan.on_error == OnError::Fail {
                         return Err(fault.into_error(&self.plan, self.row, self.records.lines.number()));
                     }
@@ -92,6 +103,10 @@ impl RowSource for CsvSource {
 
     fn n_skipped(&self) -> u64 {
         self.n_skipped
+    }
+
+    fn n_unfinished(&self) -> u64 {
+        self.n_unfinished
     }
 }
 

@@ -89,6 +89,12 @@ impl Lines {
         self.first_line
     }
 
+    /// Whether the input ends within the current line, which is one line of the file: there is no line feed behind it.
+    pub(crate) fn is_last_without_feed(&self) -> bool {
+        let is_one_line = self.first_line == self.last_line;
+        is_one_line && self.next == self.end && !self.buffer[self.start..self.end].ends_with(b"\n")
+    }
+
     /// Bytes of the input before the current line.
     pub(crate) fn offset(&self) -> u64 {
         self.offset + self.start as u64

@@ -4,7 +4,7 @@
 use super::input::{Gauge, Input};
 use super::lines::Lines;
 use super::number::parse_float;
-use super::object::{Pairs, Value, unescape};
+use super::object::{Pairs, Value, is_whole, unescape};
 use super::plan::{Fault, Plan, Role, is_weight};
 use crate::{CellProblem, InputError, OnError, Place, Progress, ReadOptions, RowBatch, RowSource};
 
@@ -17,6 +17,8 @@ pub(crate) struct NdjsonSource {
     holds_row: bool,
     row: u64,
     n_skipped: u64,
+    on_unfinished: OnError,
+    n_unfinished: u64,
     ended: bool,
 }
 
@@ -60,7 +62,18 @@ impl NdjsonSource {
         };
         let plan = Plan::new(&name, names.clone(), options)?;
         let keys = Keys { last_seen: vec![0; names.len()], names, scratch: String::new() };
-        Ok(NdjsonSource { lines, plan, keys, gauge, holds_row: true, row: n_skipped, n_skipped, ended: false })
+        Ok(NdjsonSource {
+            lines,
+            plan,
+            keys,
+            gauge,
+            holds_row: true,
+            row: n_skipped,
+            n_skipped,
+            on_unfinished: options.on_unfinished,
+            n_unfinished: 0,
+            ended: false,
+        })
     }
 
     /// Moves to the next line that is not blank; false at the end.
@@ -89,6 +102,11 @@ impl NdjsonSource {
                 Ok(()) => into.commit_row(self.row),
                 Err(fault) => {
                     into.abort_row(start);
+                    let leaves_unfinished = self.on_unfinished == OnError::Skip && self.lines.is_last_without_feed();
+                    if leaves_unfinished && !is_whole(self.lines.current()) {
+                        self.n_unfinished += 1;
+                        continue;
+                    }
                     if self.plan.on_error == OnError::Fail {
                         return Err(fault.into_error(&self.plan, self.row, self.lines.number()));
                     }
@@ -125,6 +143,10 @@ impl RowSource for NdjsonSource {
 
     fn n_skipped(&self) -> u64 {
         self.n_skipped
+    }
+
+    fn n_unfinished(&self) -> u64 {
+        self.n_unfinished
     }
 }
 

@@ -75,6 +75,18 @@ impl<'a> Pairs<'a> {
     }
 }
 
+/// Whether a line is one object from beginning to end, whatever its values are.
+pub(crate) fn is_whole(line: &[u8]) -> bool {
+    let Ok(mut pairs) = Pairs::of(line) else { return false };
+    loop {
+        match pairs.next_pair() {
+            Ok(Some(_)) => {}
+            Ok(None) => return true,
+            Err(_) => return false,
+        }
+    }
+}
+
 /// Walks over the items of a list.
 pub(crate) struct Items<'a> {
     scan: Scanner<'a>,

@@ -2,7 +2,7 @@
 
 use super::lines::Lines;
 use super::quotes::QuotedRecord;
-use crate::{InputError, Place};
+use crate::{InputError, OnError, Place};
 
 /// A reader's records, one at a time.
 pub(crate) struct Records {
@@ -10,6 +10,8 @@ pub(crate) struct Records {
     pub(crate) delimiter: u8,
     /// The cells of the current record, if it is a quoted one; those of the first line at the beginning.
     pub(crate) quoted: QuotedRecord,
+    /// A last line that was cut is left out.
+    leaves_unfinished: bool,
 }
 
 /// How the next record of the input is to be read.
@@ -18,12 +20,14 @@ pub(crate) enum Record {
     Plain,
     /// Unquoted into [`Records::quoted`].
     Quoted,
+    /// The input ends within the quotes of its last line.
+    Unfinished,
     End,
 }
 
 impl Records {
     /// Reads the first line that is not blank, and finds the delimiter in it.
-    pub(crate) fn open(file: &str, mut lines: Lines) -> Result<Records, InputError> {
+    pub(crate) fn open(file: &str, mut lines: Lines, on_unfinished: OnError) -> Result<Records, InputError> {
         let fail = |source| InputError::from_io(file, source);
         let empty = || InputError::Empty { file: file.to_string() };
         if !lines.advance().map_err(fail)? {
@@ -42,7 +46,7 @@ impl Records {
                 return Err(open_quote(file, 0, lines.number()));
             }
         }
-        Ok(Records { lines, delimiter, quoted })
+        Ok(Records { lines, delimiter, quoted, leaves_unfinished: on_unfinished == OnError::Skip })
     }
 
     /// The cells of the first line as names of columns.
@@ -75,12 +79,22 @@ impl Records {
             self.quoted.clear();
             while !self.quoted.scan(self.lines.current(), self.delimiter) {
                 if !self.lines.extend().map_err(fail)? {
+                    if self.leaves_unfinished && self.lines.is_last_without_feed() {
+                        return Ok(Record::Unfinished);
+                    }
                     // How many rows the open quote has swallowed is unknown, so it is never skipped.
                     return Err(open_quote(file, row, self.lines.number()));
                 }
             }
             return Ok(Record::Quoted);
         }
+    }
+
+    /// Whether the current record, at fault in this way, is the last line of the input, cut, and to be left out: it has too
+    /// few cells, or its last one, which may be a part of a longer one, cannot be read.
+    pub(crate) fn is_unfinished(&self, found: usize, expected: usize, bad_column: Option<usize>) -> bool {
+        let is_cut = found < expected || (found == expected && bad_column.is_some_and(|column| column + 1 == expected));
+        self.leaves_unfinished && is_cut && self.lines.is_last_without_feed()
     }
 
     /// A line of tabs is a row of missing values when tabs delimit.

@@ -12,3 +12,4 @@ mod ndjson;
 mod outputs;
 mod streams;
 mod support;
+mod unfinished;

@@ -36,7 +36,7 @@ enum Fault {
 impl CsvDocuments {
     pub(super) fn open(input: Input, options: &DocumentOptions) -> Result<CsvDocuments, InputError> {
         let Input { name, reader, gauge, .. } = input;
-        let records = Records::open(&name, Lines::with_longest(reader, options.longest_line))?;
+        let records = Records::open(&name, Lines::with_longest(reader, options.longest_line), options.on_unfinished)?;
         let plan = DocumentPlan::new(&name, records.header_names(&name)?, options)?;
         let shape = match plan.text_columns.as_slice() {
             [only] if ["tokens", "words"].iter().any(|name| only.eq_ignore_ascii_case(name)) => Shape::Words,
@@ -61,7 +61,7 @@ impl CsvDocuments {
         };
         match record {
             Record::Plain => self.records.plain_cells().for_each(&mut take),
-            Record::Quoted | Record::End => self.records.quoted.cells().for_each(&mut take),
+            Record::Quoted | Record::Unfinished | Record::End => self.records.quoted.cells().for_each(&mut take),
         }
         match fault {
             _ if found != self.plan.roles.len() => Err(Fault::CellCount { found }),
@@ -122,18 +122,31 @@ impl DocumentReader for CsvDocuments {
     fn read(&mut self, row: u64) -> Result<Option<Document>, Failure> {
         // A record that is too long may have been cut inside of quotes, so that what follows cannot be read.
         let record = self.records.advance(&self.plan.file, row)?;
-        if matches!(record, Record::End) {
-            return Ok(None);
+        match record {
+            Record::End => return Ok(None),
+            Record::Unfinished => return Err(Failure::Unfinished),
+            Record::Plain | Record::Quoted => {}
         }
         let (names, delimiter) = (&self.plan.names, self.records.delimiter);
         let column_at = |line: &[u8], at: usize| names.get(cells_before(&line[..at], delimiter)).cloned();
         let is_mended = !check_utf8(&self.records.lines, &self.plan, row, column_at)?;
         let line = Some(self.records.lines.number());
-        let error = match self.take_record(&record, is_mended) {
+        let fault = match self.take_record(&record, is_mended) {
             Ok(document) => return Ok(Some(document)),
-            Err(Fault::Cell(cell)) => cell.into_error(&self.plan, row, line),
-            Err(Fault::CellCount { found }) => {
-                InputError::WrongCellCount { place: self.plan.place(row, line), found, expected: self.plan.names.len() }
+            Err(fault) => fault,
+        };
+        let expected = self.plan.names.len();
+        let (found, bad_column) = match &fault {
+            Fault::CellCount { found } => (*found, None),
+            Fault::Cell(cell) => (expected, Some(cell.column_ix)),
+        };
+        if self.records.is_unfinished(found, expected, bad_column) {
+            return Err(Failure::Unfinished);
+        }
+        let error = match fault {
+            Fault::Cell(cell) => cell.into_error(&self.plan, row, line),
+            Fault::CellCount { found } => {
+                InputError::WrongCellCount { place: self.plan.place(row, line), found, expected }
             }
         };
         Err(Failure::Row(error))

@@ -27,6 +27,10 @@ pub(super) fn check_utf8(
     if plan.lossy {
         return Ok(false);
     }
+    let ends_within_letter = error.error_len().is_none();
+    if plan.leaves_unfinished && ends_within_letter && lines.is_last_without_feed() {
+        return Err(Failure::Unfinished);
+    }
     let at = error.valid_up_to();
     Err(Failure::Row(InputError::NotUtf8 {
         place: plan.place(row, Some(lines.number())),

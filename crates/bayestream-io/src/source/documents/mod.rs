@@ -71,6 +71,8 @@ pub(super) struct Document {
 pub(super) enum Failure {
     /// The row is at fault, and the next one may be better.
     Row(InputError),
+    /// The row is the last line, which was cut and is to be left out.
+    Unfinished,
     /// Nothing can be read behind it.
     Input(InputError),
 }
@@ -96,13 +98,14 @@ struct Stream<R> {
     reader: R,
     row: u64,
     n_skipped: u64,
+    n_unfinished: u64,
     n_mended: u64,
     ended: bool,
 }
 
 impl<R: DocumentReader + Send + 'static> Stream<R> {
     fn boxed(reader: R) -> Box<dyn DocumentSource + Send> {
-        Box::new(Stream { reader, row: 0, n_skipped: 0, n_mended: 0, ended: false })
+        Box::new(Stream { reader, row: 0, n_skipped: 0, n_unfinished: 0, n_mended: 0, ended: false })
     }
 
     fn fill(&mut self, into: &mut DocumentBatch) -> Result<bool, InputError> {
@@ -120,6 +123,7 @@ impl<R: DocumentReader + Send + 'static> Stream<R> {
                     self.ended = true;
                     break;
                 }
+                Err(Failure::Unfinished) => self.n_unfinished += 1,
                 Err(Failure::Row(_)) if self.reader.plan().on_error == OnError::Skip => self.n_skipped += 1,
                 Err(Failure::Row(error) | Failure::Input(error)) => return Err(error),
             }
@@ -164,6 +168,10 @@ impl<R: DocumentReader + Send + 'static> DocumentSource for Stream<R> {
 
     fn n_skipped(&self) -> u64 {
         self.n_skipped
+    }
+
+    fn n_unfinished(&self) -> u64 {
+        self.n_unfinished
     }
 
     fn n_mended(&self) -> u64 {

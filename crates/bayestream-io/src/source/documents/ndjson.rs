@@ -7,7 +7,7 @@ use super::plan::{DocumentPlan, Role};
 use super::{Document, DocumentReader, Failure};
 use crate::source::input::{Gauge, Input};
 use crate::source::lines::Lines;
-use crate::source::object::{Items, Pairs, Value, unescape};
+use crate::source::object::{Items, Pairs, Value, is_whole, unescape};
 use crate::source::plan::shown;
 use crate::{DocumentOptions, InputError, OnError, Progress};
 
@@ -57,6 +57,7 @@ impl NdjsonDocuments {
             match keys {
                 Ok(names) => break names,
                 Err(Failure::Row(_)) if options.on_error == OnError::Skip => n_faulty += 1,
+                Err(Failure::Unfinished) => return Err(InputError::NoDocuments { file: name, n_skipped: n_faulty }),
                 Err(Failure::Row(error) | Failure::Input(error)) => return Err(error),
             }
         };
@@ -163,6 +164,10 @@ impl DocumentReader for NdjsonDocuments {
         }
         if !self.next_line()? {
             return Ok(None);
+        }
+        let is_cut = || self.lines.is_last_without_feed() && !is_whole(self.lines.current());
+        if self.plan.leaves_unfinished && is_cut() {
+            return Err(Failure::Unfinished);
         }
         let is_mended = !check_utf8(&self.lines, &self.plan, row, column_at)?;
         let line = Some(self.lines.number());

@@ -51,6 +51,8 @@ pub(crate) struct DocumentPlan {
     pub(super) has_labels: bool,
     pub(super) has_ids: bool,
     pub(super) on_error: OnError,
+    /// A last line that was cut is left out.
+    pub(super) leaves_unfinished: bool,
     pub(super) lossy: bool,
     pub(super) longest_line: usize,
     pub(super) batch_documents: usize,
@@ -114,6 +116,7 @@ impl DocumentPlan {
             has_labels: options.label_column.is_some(),
             has_ids: options.id_column.is_some(),
             on_error: options.on_error,
+            leaves_unfinished: options.on_unfinished == OnError::Skip,
             lossy: options.lossy,
             longest_line: options.longest_line,
             batch_documents: options.batch_documents.max(1),
