@@ -3,6 +3,7 @@
 mod ahead;
 mod args;
 mod changes;
+mod checkpoint;
 mod commands;
 mod compare;
 mod demo;
@@ -10,6 +11,7 @@ mod documents;
 mod error;
 mod features;
 mod feed;
+mod files;
 mod imputing;
 mod linear;
 mod model_file;

@@ -1,13 +1,16 @@
 //! Models in files: read, checked, written whole.
 
 use crate::error::Failure;
-use crate::terminal::{self, counted};
+use crate::terminal::counted;
 use bayestream::model::{AnyKind, DocumentModel, FeatureModel, FormatError, LinearModel, Model, read_header};
 use bayestream_io::{read_file, write_atomic};
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{env, process};
+
+/// Enough of a file to tell a model.
+const LONGEST_MAGIC: u64 = 64;
 
 /// A model of any sort.
 pub enum AnyModel {
@@ -99,103 +102,57 @@ pub fn learnt_features(path: &str, mut model: FeatureModel) -> Result<FeatureMod
 
 /// Writes a model whole, or not at all.
 pub fn save(path: &str, model: &impl Stored) -> Result<(), Failure> {
-    let bytes = model.bytes();
+    write(path, &model.bytes())
+}
+
+/// Writes a file's bytes whole, or not at all; `-` is standard output.
+pub fn write(path: &str, bytes: &[u8]) -> Result<(), Failure> {
     if path == "-" {
         let mut out = io::stdout().lock();
-        return out.write_all(&bytes).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+        return out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
             _ => Failure::Failed(format!("standard output: cannot be written: {error}")),
         });
     }
-    Ok(write_atomic(path, &bytes)?)
+    Ok(write_atomic(path, bytes)?)
 }
 
 /// Saves the result of a long run; when its file cannot be written, what was learnt is kept in a folder that can be.
 pub fn save_or_rescue(path: &str, model: &impl Stored) -> Result<(), Failure> {
-    save(path, model).map_err(|failure| {
-        let rescue = env::temp_dir().join(format!("bayestream-rescued-{}.bay", process::id()));
-        match write_atomic(&rescue, &model.bytes()) {
-            Ok(()) => failure.and(format!("the model was saved as {} instead", rescue.display())),
-            Err(_) => failure,
-        }
-    })
+    save(path, model).map_err(|failure| rescue(model, "model", failure).1)
 }
 
-/// Finds out before the work, not after it, that a file cannot be written.
-pub fn check_writable(path: &str) -> Result<(), Failure> {
+/// Keeps a model whose own file cannot be written in the folder for temporary files. Returns its path there, if that went
+/// well, and the failure that says so.
+pub fn rescue(model: &impl Stored, what: &str, failure: Failure) -> (Option<PathBuf>, Failure) {
+    let path = env::temp_dir().join(format!("bayestream-rescued-{}.bay", process::id()));
+    match write_atomic(&path, &model.bytes()) {
+        Ok(()) => {
+            let said = failure.and(format!("the {what} was saved as {} instead", path.display()));
+            (Some(path), said)
+        }
+        Err(_) => (None, failure),
+    }
+}
+
+/// Finds out before the work, not after it, that a model cannot be written. A file that is no model is replaced only by
+/// `force`: it may well be data.
+pub fn check_writable(path: &str, force: bool) -> Result<(), Failure> {
     if path == "-" {
         return Ok(());
     }
-    let path = Path::new(path);
-    let probe = match fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-        // A device or a pipe is not touched before there is something to write.
-        Ok(metadata) if !metadata.is_file() => Ok(()),
-        Ok(_) => OpenOptions::new().append(true).open(path).map(drop),
-        Err(_) => {
-            let name = format!(".bayestream-{}-probe.tmp", process::id());
-            let probe = path.with_file_name(name);
-            OpenOptions::new().write(true).create_new(true).open(&probe).and_then(|_| fs::remove_file(&probe))
-        }
-    };
-    probe.map_err(|error| {
-        let why = match error.kind() {
-            io::ErrorKind::NotFound => "the folder does not exist; create it first".to_string(),
-            io::ErrorKind::IsADirectory => "it is a folder; name a file in it".to_string(),
-            io::ErrorKind::PermissionDenied => "no permission; choose another folder".to_string(),
-            _ => format!("{error}; check the path and the disk"),
-        };
-        Failure::Failed(format!("{}: cannot be written: {why}", path.display()))
-    })
+    if !force && holds_something_else(Path::new(path)) {
+        return Err(Failure::Usage(format!(
+            "{path}: is no model and would be replaced by one: name another file, or pass --force"
+        )));
+    }
+    Ok(bayestream_io::check_writable(path)?)
 }
 
-/// A file that keeps the state along the way.
-pub struct Checkpoint {
-    path: String,
-    every: u64,
-    rows_since: u64,
-    was_saved: bool,
-}
-
-impl Checkpoint {
-    /// A checkpoint that has not been written yet.
-    pub fn new(path: &str, every: u64) -> Result<Checkpoint, Failure> {
-        check_writable(path)?;
-        Ok(Checkpoint { path: path.to_string(), every, rows_since: 0, was_saved: false })
-    }
-
-    /// What is left of a run that failed: where the last checkpoint is, after what was learnt.
-    pub fn left_after(checkpoint: Option<&Checkpoint>, learnt: String) -> String {
-        match checkpoint.filter(|checkpoint| checkpoint.was_saved) {
-            Some(Checkpoint { path, .. }) => {
-                format!("{learnt}; the last checkpoint is in {path} (continue with --resume --skip-seen)")
-            }
-            None => learnt,
-        }
-    }
-
-    /// The file's path.
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-
-    /// Counts rows learnt and saves when it is time. A full disk must not end a live stream: the old checkpoint stays,
-    /// and the next attempt comes after as many rows again.
-    pub fn advance(&mut self, n_rows: usize, model: &impl Stored) {
-        self.rows_since += n_rows as u64;
-        if self.rows_since < self.every {
-            return;
-        }
-        if let Err(failure) = self.save(model) {
-            terminal::complain(format!("warning: the checkpoint was not saved, learning goes on: {failure}"));
-        }
-    }
-
-    /// Saves now.
-    pub fn save(&mut self, model: &impl Stored) -> Result<(), Failure> {
-        self.rows_since = 0;
-        save(&self.path, model)?;
-        self.was_saved = true;
-        Ok(())
-    }
+/// Whether there is a file that is neither empty nor a model, whole or damaged.
+fn holds_something_else(path: &Path) -> bool {
+    let mut first = Vec::new();
+    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    let mut read = || File::open(path)?.take(LONGEST_MAGIC).read_to_end(&mut first);
+    is_file && read().is_ok() && !first.is_empty() && matches!(read_header(&first), Err(FormatError::NotAModel))
 }

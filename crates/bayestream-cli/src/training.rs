@@ -2,7 +2,7 @@
 
 use crate::error::Failure;
 use crate::feed::{Portion, remove_row};
-use crate::model_file::Checkpoint;
+use crate::checkpoint::Checkpoint;
 use crate::row_model::RowModel;
 use bayestream::data::{Batch, DataError, DataFault};
 use bayestream::engine::StepReport;

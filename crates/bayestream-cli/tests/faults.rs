@@ -30,13 +30,15 @@ fn inputs_that_cannot_be_learnt_from_name_the_place_and_write_nothing() {
         ("huge.csv", with_row("1e90,2,3\n"), &["huge.csv: row 621", "`height`", "too large"]),
         ("twice.csv", "a,b,a\n1,2,3\n".to_string(), &["twice.csv", "`a`"]),
     ];
-    folder.write("old.bay", b"what was there before");
+    folder.write("good.csv", csv(&lines(100, 5)));
+    folder.ok("fit good.csv -o old.bay");
+    let before = folder.read("old.bay");
     for (name, text, says) in cases {
         folder.write(name, text);
         folder.run(&format!("fit {name} -o new.bay --batch 100")).complains(1, says);
         assert!(!folder.has("new.bay"), "{name}");
         folder.run(&format!("fit {name} -o old.bay --batch 100")).complains(1, &["error: "]);
-        assert_eq!(folder.read("old.bay"), b"what was there before", "{name}");
+        assert_eq!(folder.read("old.bay"), before, "{name}");
     }
     folder.run("fit absent.csv -o new.bay").complains(1, &["absent.csv", "no such file"]);
     folder

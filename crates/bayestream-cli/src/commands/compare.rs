@@ -4,11 +4,12 @@ use crate::args::{ReadArgs, parse_setting};
 use crate::compare::{self, Contest, Entry, Heldout};
 use crate::error::Failure;
 use crate::feed::{Feed, Next, Opening, Plan};
-use crate::model_file::check_writable;
+use crate::files::Files;
 use crate::picture_file::PictureFile;
 use crate::progress::Progress;
 use crate::stop::{self, StopSignal};
 use crate::terminal::{self, counted};
+use bayestream_io::check_writable;
 use clap::Args;
 
 /// Arguments of `compare`.
@@ -45,6 +46,7 @@ pub struct CompareArgs {
 
 /// Learns every kind in one reading of the input, and says how they fared.
 pub fn run(args: CompareArgs) -> Result<(), Failure> {
+    Files::default().reads("INPUT", &args.inputs).reads("--test", &args.test).writes("--plot", &args.plot).check()?;
     let entries = if args.kinds.is_empty() { Entry::streaming_kinds() } else { args.kinds.clone() };
     let configs = compare::configs(&entries, &args.settings, args.seed)?;
     if args.test.as_deref() == Some("-") && args.inputs.iter().any(|input| input == "-") {

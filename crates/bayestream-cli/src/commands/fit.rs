@@ -1,11 +1,13 @@
 //! `fit`: rows in, a model file out.
 
 use crate::args::{CheckpointArgs, KindArgs, ReadArgs, TextArgs};
+use crate::checkpoint::Checkpoint;
 use crate::documents;
 use crate::error::Failure;
 use crate::feed::{Feed, Next, Opening, Plan};
+use crate::files::Files;
 use crate::linear;
-use crate::model_file::{self, AnyModel, Checkpoint};
+use crate::model_file::{self, AnyModel};
 use crate::progress::Progress;
 use crate::row_model::RowModel;
 use crate::stop::{self, StopSignal};
@@ -45,6 +47,9 @@ pub struct FitArgs {
     pub skip_seen: bool,
     #[command(flatten)]
     pub checkpoint: CheckpointArgs,
+    /// Replace the files at -o and --checkpoint even if they are no models.
+    #[arg(long)]
+    pub force: bool,
     /// Threads for kinds that can use several; the result does not depend on it [default: as many as there are cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
@@ -81,6 +86,17 @@ struct MeanLogScore {
 
 /// Learns a model.
 pub fn run(args: FitArgs) -> Result<(), Failure> {
+    Files::default()
+        .reads("INPUT", &args.inputs)
+        .reads("--vocabulary", &args.vocabulary)
+        .reads_and_replaces("--resume", &args.resume, &["-o", "--checkpoint"])
+        .writes("-o", [&args.output])
+        .writes("--checkpoint", &args.checkpoint.checkpoint)
+        .check()?;
+    model_file::check_writable(&args.output, args.force)?;
+    if let Some(path) = &args.checkpoint.checkpoint {
+        model_file::check_writable(path, args.force)?;
+    }
     let resumed = args.resume.as_deref().map(model_file::load_any).transpose()?;
     match (resumed, args.kind.kind) {
         (Some(AnyModel::Documents(model)), _) => documents::fit::resume(&args, *model),
@@ -106,11 +122,7 @@ pub fn run(args: FitArgs) -> Result<(), Failure> {
 /// Learns a model of rows without labels.
 fn fit_rows<M: RowModel>(args: &FitArgs, origin: Origin<M>) -> Result<(), Failure> {
     let begun = Instant::now();
-    model_file::check_writable(&args.output)?;
-    let checkpoint = match &args.checkpoint.checkpoint {
-        Some(path) => Some(Checkpoint::new(path, args.checkpoint.every)?),
-        None => None,
-    };
+    let checkpoint = Checkpoint::of(&args.checkpoint);
     let (columns, skip) = match &origin {
         Origin::New(_) => (None, 0),
         Origin::Resumed(model) => (Some(model.columns().to_vec()), if args.skip_seen { model.n_seen() } else { 0 }),

@@ -1,6 +1,7 @@
 //! `generate`: data with a known answer, and the answer beside it.
 
 use crate::error::Failure;
+use crate::files::Files;
 use crate::terminal::{self, counted};
 use bayestream::model::nearest;
 use bayestream::synthetic::{AbruptDrift, Covariance, GradualDrift, LetterOrder, MppcaTruth, StudentTruth, Truth};
@@ -110,6 +111,7 @@ struct SegmentEntry {
 
 /// Makes data.
 pub fn run(args: GenerateArgs) -> Result<(), Failure> {
+    Files::default().writes("-o", [&args.output]).writes("--truth", &args.truth).check()?;
     let generated = generate(&args)?;
     let columns: Vec<String> = (1..=generated.n_columns).map(|j| format!("x{j}")).collect();
     if let Some(path) = &args.truth {

@@ -3,6 +3,7 @@
 use crate::args::{OnErrorArg, TableArgs};
 use crate::error::Failure;
 use crate::feed::{Feed, Next, Plan};
+use crate::files::Files;
 use crate::imputing::Imputer;
 use crate::model_file::{self, AnyModel};
 use crate::terminal::{self, counted};
@@ -40,6 +41,11 @@ pub struct ImputeArgs {
 
 /// Fills every row of the input, in its order.
 pub fn run(args: ImputeArgs) -> Result<(), Failure> {
+    Files::default()
+        .reads("MODEL", [&args.model])
+        .reads("INPUT", [&args.input])
+        .writes("-o", [&args.table.output])
+        .check()?;
     let (columns, filler) = match model_file::load_any(&args.model)? {
         AnyModel::Features(model) => {
             let model = model_file::learnt_features(&args.model, *model)?;

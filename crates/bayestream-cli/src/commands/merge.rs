@@ -1,6 +1,7 @@
 //! `merge`: models of disjoint parts of one stream, combined.
 
 use crate::error::Failure;
+use crate::files::Files;
 use crate::model_file::{self, AnyModel, Stored};
 use crate::terminal::{self, counted};
 use bayestream::model::{DocumentModel, FeatureModel, LinearModel, Model};
@@ -15,11 +16,15 @@ pub struct MergeArgs {
     /// The model file to write.
     #[arg(short = 'o', long, value_name = "MODEL")]
     output: String,
+    /// Replace the file at -o even if it is no model.
+    #[arg(long)]
+    force: bool,
 }
 
 /// Merges models.
 pub fn run(args: MergeArgs) -> Result<(), Failure> {
-    model_file::check_writable(&args.output)?;
+    Files::default().reads("MODEL", &args.models).writes("-o", [&args.output]).check()?;
+    model_file::check_writable(&args.output, args.force)?;
     let (mut models, mut of_documents, mut linear, mut features) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for path in &args.models {
         match model_file::load_any(path)? {

@@ -4,6 +4,7 @@ use crate::documents;
 use crate::error::Failure;
 use crate::features::{self, plot::ImageSize};
 use crate::feed::{Feed, Next, Plan};
+use crate::files::Files;
 use crate::model_file::{self, AnyModel};
 use crate::picture_file::PictureFile;
 use crate::pictures::{self, Thinned};
@@ -50,6 +51,12 @@ pub struct PlotArgs {
 
 /// Draws a model, the scores of a stream, or one row.
 pub fn run(args: PlotArgs) -> Result<(), Failure> {
+    Files::default()
+        .reads("MODEL", &args.model)
+        .reads("DATA", &args.data)
+        .reads("--scores", &args.scores)
+        .writes("-o", [&args.output])
+        .check()?;
     let picture = PictureFile::at(&args.output)?;
     let model = match &args.model {
         None => None,

@@ -2,6 +2,7 @@
 
 use crate::args::TableArgs;
 use crate::error::Failure;
+use crate::files::Files;
 use crate::model_file::{self, AnyModel};
 use bayestream_io::{Cell, CellKind, OutColumn, TableWriter};
 use clap::Args;
@@ -29,6 +30,7 @@ pub struct SampleArgs {
 
 /// Draws rows.
 pub fn run(args: SampleArgs) -> Result<(), Failure> {
+    Files::default().reads("MODEL", [&args.model]).writes("-o", [&args.table.output]).check()?;
     match model_file::load_any(&args.model)? {
         AnyModel::Features(model) => {
             let snapshot = model_file::learnt_features(&args.model, *model)?.snapshot();

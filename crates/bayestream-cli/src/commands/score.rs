@@ -4,6 +4,7 @@ use crate::args::{AlarmArgs, OnErrorArg, TableArgs, TextArgs};
 use crate::documents;
 use crate::error::Failure;
 use crate::feed::{Feed, Next, Plan, remove_row};
+use crate::files::Files;
 use crate::linear;
 use crate::model_file::{self, AnyModel};
 use crate::scores::{Belongs, RowVerdict, ScoreTable};
@@ -48,6 +49,11 @@ pub struct ScoreArgs {
 
 /// Scores every row of the input, in its order.
 pub fn run(args: ScoreArgs) -> Result<(), Failure> {
+    Files::default()
+        .reads("MODEL", [&args.model])
+        .reads("INPUT", [&args.input])
+        .writes("-o", [&args.table.output])
+        .check()?;
     match model_file::load_any(&args.model)? {
         AnyModel::Documents(model) => documents::score::run(&args, *model),
         AnyModel::Linear(model) => linear::score::run(&args, &args.model, &model),

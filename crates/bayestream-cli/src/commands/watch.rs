@@ -2,9 +2,11 @@
 
 use crate::args::{AlarmArgs, CheckpointArgs, KindArgs, ReadArgs, TableArgs};
 use crate::changes;
+use crate::checkpoint::Checkpoint;
 use crate::error::Failure;
 use crate::feed::{Feed, Next, Opening, Plan};
-use crate::model_file::{self, Checkpoint};
+use crate::files::Files;
+use crate::model_file;
 use crate::scores::ScoreTable;
 use crate::silence::{Silences, Word};
 use crate::stop::{self, StopSignal};
@@ -37,6 +39,9 @@ pub struct WatchArgs {
     read: ReadArgs,
     #[command(flatten)]
     checkpoint: CheckpointArgs,
+    /// Replace the file at --checkpoint even if it is no model.
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     alarms: AlarmArgs,
     #[command(flatten)]
@@ -45,16 +50,20 @@ pub struct WatchArgs {
 
 /// Scores and learns until the input ends, a signal comes or the reader of the scores leaves.
 pub fn run(args: WatchArgs) -> Result<(), Failure> {
-    let (known, config) = begin(&args)?;
-    let checkpoint = match &args.checkpoint.checkpoint {
-        Some(path) => {
-            if args.model.is_none() && Path::new(path).is_file() {
-                terminal::note(format!("note: {path} will be replaced; to go on with it, use --model {path}"));
-            }
-            Some(Checkpoint::new(path, args.checkpoint.every)?)
+    Files::default()
+        .reads("INPUT", [&args.input])
+        .reads_and_replaces("--model", &args.model, &["--checkpoint"])
+        .writes("-o", [&args.table.output])
+        .writes("--checkpoint", &args.checkpoint.checkpoint)
+        .check()?;
+    if let Some(path) = &args.checkpoint.checkpoint {
+        model_file::check_writable(path, args.force)?;
+        if args.model.is_none() && Path::new(path).is_file() {
+            terminal::note(format!("note: {path} will be replaced; to continue with it, use --model {path}"));
         }
-        None => None,
-    };
+    }
+    let (known, config) = begin(&args)?;
+    let checkpoint = Checkpoint::of(&args.checkpoint);
     let mut options = args.read.options(args.batch as usize);
     let columns = known.as_ref().map(|model| model.columns().to_vec());
     if columns.is_some() && options.columns.is_none() {

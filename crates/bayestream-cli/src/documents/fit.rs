@@ -4,9 +4,10 @@ use super::labels::LabelsEntry;
 use super::reading::{self, Amiss, Portion};
 use crate::ahead::Next;
 use crate::args::OnErrorArg;
+use crate::checkpoint::Checkpoint;
 use crate::commands::{FitArgs, Interrupted, stopped};
 use crate::error::Failure;
-use crate::model_file::{self, Checkpoint};
+use crate::model_file;
 use crate::progress::Progress;
 use crate::stop::StopSignal;
 use crate::terminal::{self, counted, short, thousands};
@@ -84,11 +85,7 @@ pub fn resume(args: &FitArgs, model: DocumentModel) -> Result<(), Failure> {
 
 fn learn(args: &FitArgs, mut model: DocumentModel) -> Result<(), Failure> {
     let begun = Instant::now();
-    model_file::check_writable(&args.output)?;
-    let mut checkpoint = match &args.checkpoint.checkpoint {
-        Some(path) => Some(Checkpoint::new(path, args.checkpoint.every)?),
-        None => None,
-    };
+    let mut checkpoint = Checkpoint::of(&args.checkpoint);
     let mut options = args.text.options(args.read.format, args.read.on_error, args.batch as usize);
     options.on_unfinished = args.read.on_unfinished();
     options.label_column.clone_from(&args.read.label_column);

@@ -2,11 +2,12 @@
 
 use super::ForetoldEntry;
 use super::reading::{Next, Portion, Source};
+use crate::checkpoint::Checkpoint;
 use crate::commands::{FitArgs, Interrupted, stopped, stopped_before};
 use crate::documents::reading::{self, Amiss};
 use crate::error::Failure;
 use crate::feed::{Feed, Opening, Plan};
-use crate::model_file::{self, Checkpoint};
+use crate::model_file;
 use crate::progress::Progress;
 use crate::stop::StopSignal;
 use crate::terminal::{self, counted, short, thousands};
@@ -129,11 +130,7 @@ fn no_labels(args: &FitArgs, kind: LinearKind) -> Failure {
 
 fn learn(args: &FitArgs, mut model: LinearModel, mut source: Source) -> Result<(), Failure> {
     let begun = Instant::now();
-    model_file::check_writable(&args.output)?;
-    let mut checkpoint = match &args.checkpoint.checkpoint {
-        Some(path) => Some(Checkpoint::new(path, args.checkpoint.every)?),
-        None => None,
-    };
+    let mut checkpoint = Checkpoint::of(&args.checkpoint);
     let mut progress = Progress::over(reading::total_bytes(&args.inputs));
     let mut tally = Tally::default();
     let outcome = loop {
