@@ -21,11 +21,13 @@ mod pictures;
 mod progress;
 mod row_model;
 mod score_pictures;
+mod score_record;
 mod scores;
 mod silence;
 mod stop;
 mod terminal;
 mod training;
+mod watching;
 
 use clap::Parser;
 use commands::Command;

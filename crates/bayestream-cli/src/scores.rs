@@ -6,7 +6,7 @@ use crate::named_numbers::NamedNumbers;
 use crate::terminal::{self, counted, short};
 use bayestream::outlier::Verdict;
 use bayestream::structure::{ComponentId, Reason};
-use bayestream_io::{Cell, CellKind, Format, OutColumn, RowBatch, TableWriter};
+use bayestream_io::{Cell, CellKind, Format, OutColumn, OutputError, RowBatch, TableWriter};
 use std::collections::VecDeque;
 
 /// Rows at least this unusual are given reasons, alarm or not.
@@ -70,13 +70,14 @@ pub struct ScoreTable {
 }
 
 impl ScoreTable {
-    /// Starts a table; `columns` are the model's.
-    pub fn create(
+    /// Starts a table by `begin`; `columns` are the model's.
+    pub fn begin(
         to: &TableArgs,
         alarms: &AlarmArgs,
         columns: &[String],
         features: Option<Vec<String>>,
         has_ids: bool,
+        begin: impl FnOnce(Vec<OutColumn>) -> Result<TableWriter, OutputError>,
     ) -> Result<ScoreTable, Failure> {
         let mut fields = vec![OutColumn::new("row", CellKind::Int)];
         if has_ids {
@@ -101,7 +102,7 @@ impl ScoreTable {
         if has_records {
             fields.push(OutColumn::new("reasons", CellKind::Records));
         }
-        let writer = TableWriter::create(&to.output, to.to, fields)?;
+        let writer = begin(fields)?;
         let alarm_rate = alarms.alarm_rate;
         Ok(ScoreTable {
             writer,
@@ -192,8 +193,23 @@ impl ScoreTable {
     }
 
     /// Hands on the rows so far.
-    pub fn flush(&mut self) -> Result<(), Failure> {
-        Ok(self.writer.flush()?)
+    pub fn flush(&mut self) -> Result<(), OutputError> {
+        self.writer.flush()
+    }
+
+    /// Hands on the rows so far and has the disk keep them; the length of a file that grows.
+    pub fn sync(&mut self) -> Result<Option<u64>, OutputError> {
+        self.writer.sync()
+    }
+
+    /// Whether the table is a file that grows.
+    pub fn is_in_file(&self) -> bool {
+        self.writer.length().is_some()
+    }
+
+    /// Bytes that could not be written yet.
+    pub fn n_waiting(&self) -> usize {
+        self.writer.n_waiting()
     }
 
     /// Ends the table and says what is in it.

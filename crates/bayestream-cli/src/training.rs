@@ -1,8 +1,8 @@
 //! A model being fed: updates, faults named by file and row, checkpoints.
 
+use crate::checkpoint::Checkpoint;
 use crate::error::Failure;
 use crate::feed::{Portion, remove_row};
-use crate::checkpoint::Checkpoint;
 use crate::row_model::RowModel;
 use bayestream::data::{Batch, DataError, DataFault};
 use bayestream::engine::StepReport;
@@ -23,7 +23,8 @@ pub struct Training<M = Model> {
 }
 
 impl Training<Model> {
-    /// Judges some rows, then learns from them as [`Training::learn`] does; one verdict for each row that is left.
+    /// Judges some rows, then learns from them as [`Training::learn`] does; one verdict for each row that is left. The
+    /// state is not saved here: what was said of the rows must be written first.
     pub fn watch(&mut self, portion: &mut Portion, verdicts: &mut Vec<Verdict>) -> Result<StepReport, Failure> {
         self.take_in(portion, |model, batch| model.watch_into(batch, verdicts))
     }
@@ -37,7 +38,11 @@ impl<M: RowModel> Training<M> {
 
     /// Learns from some rows; under `--on-error skip` those that the model refuses are taken out of them.
     pub fn learn(&mut self, portion: &mut Portion) -> Result<StepReport, Failure> {
-        self.take_in(portion, |model, batch| model.update(batch))
+        let report = self.take_in(portion, |model, batch| model.update(batch))?;
+        if let Some(checkpoint) = &mut self.checkpoint {
+            checkpoint.advance(report.n_rows, &self.model);
+        }
+        Ok(report)
     }
 
     fn take_in(
@@ -50,9 +55,6 @@ impl<M: RowModel> Training<M> {
             match batch_of(portion, n_columns).and_then(|batch| step(&mut self.model, &batch)) {
                 Ok(report) => {
                     self.n_learnt += report.n_rows as u64;
-                    if let Some(checkpoint) = &mut self.checkpoint {
-                        checkpoint.advance(report.n_rows, &self.model);
-                    }
                     return Ok(report);
                 }
                 Err(error) if self.skip_refused && error.row < portion.batch.n_rows => {

@@ -63,6 +63,7 @@ fn no_command_writes_over_what_it_reads() {
         ("watch a.csv --checkpoint a.csv", "a.csv (--checkpoint)", "a.csv (INPUT)"),
         ("watch a.csv --checkpoint s.bay -o s.bay --to csv", "s.bay (--checkpoint)", "s.bay (-o)"),
         ("watch a.csv --model m.bay -o m.bay --to csv", "m.bay (-o)", "m.bay (--model)"),
+        ("watch a.csv --checkpoint s.bay -o s.bay.scores --to csv", "s.bay.scores", "s.bay.scores (-o)"),
         ("impute m.bay a.csv -o a.csv", "a.csv (-o)", "a.csv (INPUT)"),
         ("impute f.bay a.csv -o a.csv", "a.csv (-o)", "a.csv (INPUT)"),
         ("sample m.bay -n 3 -o m.bay --to csv", "m.bay (-o)", "m.bay (MODEL)"),

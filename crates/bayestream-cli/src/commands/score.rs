@@ -14,7 +14,7 @@ use bayestream::data::{Batch, DataError};
 use bayestream::model::{FeatureModel, Judge};
 use bayestream::outlier::Verdict;
 use bayestream::structure::{FeatureScore, FeatureScorer, Reason, Scorer};
-use bayestream_io::{Format, OnError, ReadOptions};
+use bayestream_io::{Format, OnError, ReadOptions, TableWriter};
 use clap::Args;
 
 /// Rows scored together.
@@ -136,7 +136,9 @@ fn score_rows(
     let plan = Plan { inputs: vec![args.input.clone()], options, columns: Some(columns.to_vec()), skip: 0 };
     let mut feed = Feed::start(plan, None);
     feed.opening()?;
-    let mut table = ScoreTable::create(&args.table, &args.alarms, columns, features, args.id_column.is_some())?;
+    let TableArgs { output, to } = &args.table;
+    let begin = |fields| TableWriter::create(output, *to, fields);
+    let mut table = ScoreTable::begin(&args.table, &args.alarms, columns, features, args.id_column.is_some(), begin)?;
     let mut n_refused = 0;
     loop {
         match feed.next()? {

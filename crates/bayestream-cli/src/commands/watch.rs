@@ -7,14 +7,16 @@ use crate::error::Failure;
 use crate::feed::{Feed, Next, Opening, Plan};
 use crate::files::Files;
 use crate::model_file;
+use crate::score_record::{Noted, ScoreRecord};
 use crate::scores::ScoreTable;
 use crate::silence::{Silences, Word};
 use crate::stop::{self, StopSignal};
 use crate::terminal::{self, counted, thousands};
 use crate::training::Training;
+use crate::watching::Watching;
 use bayestream::model::{Config, Model, Settings};
 use bayestream::outlier::DriftAlarm;
-use bayestream_io::RowBatch;
+use bayestream_io::{RowBatch, TableWriter};
 use clap::Args;
 use std::path::Path;
 
@@ -39,7 +41,8 @@ pub struct WatchArgs {
     read: ReadArgs,
     #[command(flatten)]
     checkpoint: CheckpointArgs,
-    /// Replace the file at --checkpoint even if it is no model.
+    /// Replace the file at --checkpoint even if it is no model, and with --model the one at -o even if its scores are not
+    /// those of the model.
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -50,20 +53,22 @@ pub struct WatchArgs {
 
 /// Scores and learns until the input ends, a signal comes or the reader of the scores leaves.
 pub fn run(args: WatchArgs) -> Result<(), Failure> {
+    let CheckpointArgs { checkpoint: state, .. } = &args.checkpoint;
+    let record = state.as_deref().map(ScoreRecord::beside);
     Files::default()
         .reads("INPUT", [&args.input])
         .reads_and_replaces("--model", &args.model, &["--checkpoint"])
         .writes("-o", [&args.table.output])
-        .writes("--checkpoint", &args.checkpoint.checkpoint)
+        .writes("--checkpoint", state)
+        .writes("the record of scores beside --checkpoint", &record)
         .check()?;
-    if let Some(path) = &args.checkpoint.checkpoint {
+    if let Some(path) = state {
         model_file::check_writable(path, args.force)?;
         if args.model.is_none() && Path::new(path).is_file() {
             terminal::note(format!("note: {path} will be replaced; to continue with it, use --model {path}"));
         }
     }
     let (known, config) = begin(&args)?;
-    let checkpoint = Checkpoint::of(&args.checkpoint);
     let mut options = args.read.options(args.batch as usize);
     let columns = known.as_ref().map(|model| model.columns().to_vec());
     if columns.is_some() && options.columns.is_none() {
@@ -82,28 +87,32 @@ pub fn run(args: WatchArgs) -> Result<(), Failure> {
         (Opening::Columns(_), Some(model)) => model,
         (Opening::Columns(columns), None) => Model::new(Config { columns, ..config })?,
     };
-    let has_ids = args.read.id_column.is_some();
-    let mut table = ScoreTable::create(&args.table, &args.alarms, model.columns(), None, has_ids)?;
-    let mut training = Training::new(model, checkpoint, args.read.skips());
-    let outcome = watch_all(&mut feed, &mut training, &mut table);
-    // Rows of a live stream come once: what was learnt and scored is kept, whatever ended the run.
-    let written = if matches!(outcome, Err(Failure::ClosedPipe)) { Ok(()) } else { table.finish() };
-    let saved = match &mut training.checkpoint {
-        Some(checkpoint) if training.n_learnt > 0 => checkpoint.save(&training.model),
-        _ => Ok(()),
-    };
-    let signal = match outcome {
-        Err(failure) => {
-            saved?;
-            return Err(failure.and(kept(&training)));
-        }
-        Ok(signal) => signal,
-    };
-    saved?;
-    if let Some(signal) = signal {
-        return Err(stopped(&args, &training, signal));
+    let (scores, continued) = begin_scores(&args, model.columns())?;
+    let training = Training::new(model, Checkpoint::of(&args.checkpoint), args.read.skips());
+    let mut watching = Watching::new(training, scores, &args.table.output, continued);
+    let outcome = watch_all(&mut feed, &mut watching);
+    watching.end(outcome, |training, signal| stopped(&args, training, signal))
+}
+
+/// The table of scores: continued, and then what is noted of it, where the model was saved with scores in the same file.
+fn begin_scores(args: &WatchArgs, columns: &[String]) -> Result<(ScoreTable, Option<Noted>), Failure> {
+    let TableArgs { output, to } = &args.table;
+    let grows = TableWriter::can_grow(output, *to)?;
+    if !grows && args.checkpoint.checkpoint.is_some() {
+        terminal::note(format!(
+            "note: {} is written at the end: a run that is killed leaves no scores there; CSV and NDJSON that are not \
+             packed are written as rows come",
+            if output == "-" { "standard output" } else { output }
+        ));
     }
-    written
+    let continued = match &args.model {
+        Some(model) if grows && output != "-" => ScoreRecord::of_state(model, output, args.force)?,
+        _ => None,
+    };
+    let begin = |fields| TableWriter::grow(output, *to, fields, continued.as_ref().map(Noted::length));
+    let has_ids = args.read.id_column.is_some();
+    let table = ScoreTable::begin(&args.table, &args.alarms, columns, None, has_ids, begin)?;
+    Ok((table, continued))
 }
 
 fn begin(args: &WatchArgs) -> Result<(Option<Model>, Config), Failure> {
@@ -122,30 +131,24 @@ fn begin(args: &WatchArgs) -> Result<(Option<Model>, Config), Failure> {
 }
 
 /// Runs until the end of the input, or until a signal, which is returned.
-fn watch_all(feed: &mut Feed, training: &mut Training, table: &mut ScoreTable) -> Result<Option<i32>, Failure> {
-    let mut verdicts = Vec::new();
-    let mut silences = Silences::new(training.model.columns().len());
+fn watch_all(feed: &mut Feed, watching: &mut Watching) -> Result<Option<i32>, Failure> {
+    let columns = watching.model().columns().to_vec();
+    let mut silences = Silences::new(columns.len());
     loop {
         match feed.next()? {
             Next::Rows(mut portion) => {
-                // Reasons come from the model that judged: a row that was learnt may have a component of its own. A
-                // scorer kept for some batches would save a fifth of the time, but a resumed run would then give other
-                // reasons than one that never stopped.
-                let scorer = training.model.scorer();
-                let known = training.model.drift_alarms().last().copied();
-                training.watch(&mut portion, &mut verdicts)?;
-                table.add(&portion.batch, verdicts.iter().map(Into::into), |row| scorer.reasons(row))?;
-                table.flush()?;
-                let alarms = training.model.drift_alarms();
+                let known = watching.model().drift_alarms().last().copied();
+                watching.take_in(&mut portion)?;
+                let alarms = watching.model().drift_alarms();
                 if let Some(alarm) = alarms.last().filter(|alarm| known.as_ref() != Some(*alarm)) {
                     let lately = alarm.row - alarm.since + portion.batch.n_rows as u64;
-                    terminal::note(drift_message(alarm, training.model.columns(), table.blamed_lately(lately)));
+                    terminal::note(drift_message(alarm, &columns, watching.table().blamed_lately(lately)));
                 }
-                tell_silences(&mut silences, &portion.batch, training.model.columns());
+                tell_silences(&mut silences, &portion.batch, &columns);
                 feed.reuse(portion.batch);
             }
             Next::End { n_skipped, n_unfinished } => {
-                terminal::warn_skipped(n_skipped + training.n_refused);
+                terminal::warn_skipped(n_skipped + watching.n_refused());
                 terminal::warn_unfinished(n_unfinished);
                 return Ok(None);
             }
@@ -178,16 +181,6 @@ fn tell_silences(silences: &mut Silences, batch: &RowBatch, columns: &[String]) 
                 }
             });
         }
-    }
-}
-
-fn kept(training: &Training) -> String {
-    let n = counted(training.n_learnt, "row");
-    match &training.checkpoint {
-        Some(checkpoint) if training.n_learnt > 0 => {
-            format!("{n} learnt; the state is in {} (go on with --model)", checkpoint.path())
-        }
-        _ => format!("{n} learnt"),
     }
 }
 

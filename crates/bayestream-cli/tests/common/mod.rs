@@ -32,6 +32,18 @@ impl Folder {
         fs::read(self.path(name)).unwrap()
     }
 
+    /// Checks that two files have the same bytes, and shows neither.
+    pub fn assert_same(&self, name: &str, other: &str) {
+        let (bytes, others) = (self.read(name), self.read(other));
+        let differs_at = bytes.iter().zip(&others).position(|(a, b)| a != b);
+        assert!(
+            bytes == others,
+            "{name} ({} bytes) and {other} ({}) differ at {differs_at:?}",
+            bytes.len(),
+            others.len()
+        );
+    }
+
     pub fn has(&self, name: &str) -> bool {
         self.path(name).exists()
     }
