@@ -59,10 +59,14 @@ impl Checkpoint {
         }
     }
 
-    /// Counts rows learned; whether it is time to save.
+    /// Counts rows learned; whether it is time to save. The count then begins anew, whether or not saving goes well.
     pub fn is_due(&mut self, n_rows: usize) -> bool {
         self.rows_since += n_rows as u64;
-        self.rows_since >= self.every
+        let is_due = self.rows_since >= self.every;
+        if is_due {
+            self.rows_since = 0;
+        }
+        is_due
     }
 
     /// Saves now.
@@ -76,7 +80,6 @@ impl Checkpoint {
         model: &impl Stored,
         before: impl FnOnce(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        self.rows_since = 0;
         let bytes = model.bytes();
         before(&bytes)?;
         write(&self.path, &bytes)?;
