@@ -236,3 +236,32 @@ fn the_demo_of_topics_finds_the_new_theme_soon_after_it_began() {
     folder.ok("score d/topics.bay d/messages.ndjson -o d/scores.csv");
     folder.ok("plot d/topics.bay -o d/topics.svg");
 }
+
+/// A label is a label though its documents have no words: nothing speaks for it, and nothing breaks.
+#[test]
+fn labelled_documents_without_words_are_learnt_scored_and_shown() {
+    let folder = Folder::new();
+    let line = |text: &str, label: &str| format!("{{\"text\":\"{text}\",\"label\":\"{label}\"}}\n");
+    let empty = line("", "wet") + &line("!!! 12", "dry") + &line("", "");
+    let mixed: String = messages(90).iter().map(|text| line(text, &text[..2])).collect();
+    folder.write("empty.ndjson", &empty);
+    folder.write("mixed.ndjson", mixed + &empty);
+    let labelled = bayestream::model::DOCUMENT_KINDS.iter().map(|info| (info.name, info.kind.takes_labels()));
+    let linear = bayestream::model::LINEAR_KINDS.iter().map(|info| (info.name, true));
+    for (kind, takes_labels) in labelled.chain(linear) {
+        for file in ["empty.ndjson", "mixed.ndjson"] {
+            folder.ok(&format!("fit {file} -m {kind} --text-column text --label-column label -o m.bay"));
+            folder.ok("inspect m.bay --json");
+            folder.ok("inspect m.bay");
+            let scores = folder.ok("score m.bay empty.ndjson --text-column text").stdout;
+            for line in scores.lines() {
+                let row = json(line);
+                assert_eq!(row["label"].is_string(), takes_labels, "{kind} {file}: {row}");
+                let listed = row["scores"].as_array().map_or(0, Vec::len);
+                let n_labels = if file == "empty.ndjson" { 2 } else { 5 };
+                assert!(!takes_labels || listed == n_labels, "{kind} {file}: {row}");
+            }
+            assert_eq!(scores.lines().count(), 3, "{kind}");
+        }
+    }
+}

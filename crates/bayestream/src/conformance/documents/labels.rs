@@ -241,3 +241,47 @@ pub(super) fn shards(subject: &DocumentSubject) -> Result<(), String> {
         }
     }
 }
+
+/// Everything that is said of documents and labels is there, and finite, for labels that came with no words at all too.
+pub(super) fn of_empty_documents(subject: &DocumentSubject) -> Result<(), String> {
+    let empty = |labels: &[&str]| {
+        let labels: Vec<Vec<String>> = labels.iter().map(|label| vec![label.to_string()]).collect();
+        (vec![RawDocument::Tokens(Vec::new()); labels.len()], labels)
+    };
+    let real = stream(&truth(|_| ()), 0, 150);
+    let joined = |parts: &[&Stream]| {
+        let documents = parts.iter().flat_map(|part| part.0.clone()).collect();
+        (documents, parts.iter().flat_map(|part| part.1.clone()).collect())
+    };
+    let (labelled, unlabelled) = (empty(&["wet", "dry", "dry"]), empty(&["", "", ""]));
+    let streams: [(&str, Stream); 5] = [
+        ("nothing but labels", labelled.clone()),
+        ("neither words nor labels", unlabelled.clone()),
+        ("labels of nothing first", joined(&[&labelled, &real])),
+        ("labels of nothing last", joined(&[&real, &labelled])),
+        ("documents without words or labels among others", joined(&[&real, &unlabelled, &real])),
+    ];
+    for (when, stream) in &streams {
+        let model = fitted(subject, stream)?;
+        let n_labels = model.labels().len();
+        let asked = joined(&[&labelled, &(real.0[..5].to_vec(), real.1[..5].to_vec())]).0;
+        let (scores, _) = model.score(&asked).map_err(|e| e.to_string())?;
+        let sizes = (scores.n_labels, scores.margins.len());
+        subject.ensure(sizes == (n_labels, n_labels * asked.len()), || {
+            format!("{when}: {sizes:?} labels and margins of {} documents and {n_labels} labels", asked.len())
+        })?;
+        subject.ensure(scores.margins.iter().all(|m| m.is_finite()), || format!("{when}: {:?}", scores.margins))?;
+        for (at, document) in asked.iter().enumerate() {
+            let told = model.told_labels(scores.margins_of(at));
+            let known = told.iter().all(|label| (*label as usize) < n_labels);
+            let one = model.tells_several() || told.len() == n_labels.min(1);
+            subject.ensure(known && one, || format!("{when}: document {at} has labels {told:?} of {n_labels}"))?;
+            model.speaking_words(document, 0, 3).map_err(|e| e.to_string())?;
+        }
+        model.snapshot();
+        model.label_summaries();
+        let again = DocumentModel::load(&model.save()).map_err(|e| format!("{when}: {e}"))?;
+        subject.ensure(again.save() == model.save(), || format!("{when}: its file changes when loaded"))?;
+    }
+    Ok(())
+}

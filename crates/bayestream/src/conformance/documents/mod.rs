@@ -22,7 +22,7 @@ pub fn document_checks() -> &'static [Check<DocumentSubject>] {
     &CHECKS
 }
 
-const CHECKS: [Check<DocumentSubject>; 35] = [
+const CHECKS: [Check<DocumentSubject>; 37] = [
     Check { name: "no documents at all are the identity", run: state::no_documents },
     Check { name: "a failed update changes nothing", run: state::failed_update },
     Check { name: "the same seed gives the same bytes", run: state::same_seed },
@@ -35,7 +35,9 @@ const CHECKS: [Check<DocumentSubject>; 35] = [
     Check { name: "resuming equals never having stopped", run: files::resume },
     Check { name: "scores are the same after loading", run: files::scores_after_load },
     Check { name: "a damaged file is an error", run: files::damaged },
+    Check { name: "a forged number is refused or does no harm", run: files::forged },
     Check { name: "documents without words are accepted", run: edges::empty_documents },
+    Check { name: "labels of documents without words", run: labels::of_empty_documents },
     Check { name: "one document is a model", run: edges::one_document },
     Check { name: "documents of one word", run: edges::one_word_documents },
     Check { name: "one document, repeated", run: edges::one_document_repeated },

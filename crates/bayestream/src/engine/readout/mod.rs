@@ -39,11 +39,18 @@ impl Readout {
 
     /// Takes note of a document; one without labels says nothing here.
     pub fn see(&mut self, documents: &Documents<'_>, document: usize) {
-        if let Some(largest) = documents.labels(document).last() {
-            self.n_labels = self.n_labels.max(largest + 1);
-            self.has_several |= documents.labels(document).len() > 1;
+        if self.meet(documents.labels(document)) {
             self.reservoir.see(documents, document);
         }
+    }
+
+    /// Takes note of labels alone, in ascending order: those of a document without words are labels too. False when there
+    /// are none.
+    pub fn meet(&mut self, labels: &[u32]) -> bool {
+        let Some(largest) = labels.last() else { return false };
+        self.n_labels = self.n_labels.max(largest + 1);
+        self.has_several |= labels.len() > 1;
+        true
     }
 
     /// Labels met so far: one more than the largest number.

@@ -80,11 +80,13 @@ impl SviTopics {
         let labels = reader.as_ref().filter(|_| self.readout.n_labels() > 0).map(|reader| {
             view.labels.get_or_init(|| self.readout.fit(|kept| reader.all_shares(kept), self.readout.n_labels()))
         });
-        scores.n_labels = labels.map_or(0, Weights::n_labels);
+        scores.n_labels = self.readout.n_labels();
         for (words, counts) in documents.iter() {
             scores.n_tokens.push(counts.iter().map(|count| u64::from(*count)).sum());
             let Some(reader) = &reader else {
                 scores.log_likelihood.push(0.0);
+                // Without topics nothing speaks for one label or another.
+                scores.margins.resize(scores.margins.len() + scores.n_labels, 0.0);
                 continue;
             };
             let (theta, log_likelihood) = reader.read(words, counts);

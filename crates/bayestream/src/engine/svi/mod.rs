@@ -113,6 +113,7 @@ impl DocumentLearner for SviTopics {
         for document in 0..documents.len() {
             self.n_seen += 1;
             if documents.get(document).0.is_empty() {
+                self.readout.meet(documents.labels(document));
                 continue;
             }
             self.readout.see(documents, document);
