@@ -4,7 +4,7 @@ use crate::checkpoint::Checkpoint;
 use crate::error::Failure;
 use crate::feed::{Portion, remove_row};
 use crate::row_model::RowModel;
-use bayestream::data::{Batch, DataError, DataFault};
+use bayestream::data::{Batch, DataError, DataFault, LARGEST_CELL};
 use bayestream::engine::StepReport;
 use bayestream::model::Model;
 use bayestream::outlier::Verdict;
@@ -82,7 +82,9 @@ pub fn located(error: &DataError, portion: &Portion, columns: &[String], can_dro
     let column = error.column.and_then(|ix| columns.get(ix));
     let problem = match error.fault {
         DataFault::Infinite { value } => format!("`{value}` is infinite"),
-        DataFault::TooLarge { value } => format!("`{value:e}` is too large (its square overflows)"),
+        DataFault::TooLarge { value } => {
+            format!("`{value:e}` is too large (beyond {LARGEST_CELL:.2e} sums of squares overflow)")
+        }
         DataFault::BadWeight { value } => format!("the weight `{value}` is not a finite number of at least 0"),
         _ => return format!("{place}: {error}"),
     };

@@ -27,7 +27,7 @@ fn inputs_that_cannot_be_learnt_from_name_the_place_and_write_nothing() {
         ("ragged.csv", with_row("1,2\n"), &["ragged.csv: row 621", "2 cells", "--on-error skip"]),
         ("text.csv", with_row("1,tall,3\n"), &["text.csv: row 621", "`width`", "`tall`", "--on-error skip"]),
         ("infinite.csv", with_row("1,2,inf\n"), &["infinite.csv: row 621", "`depth`", "infinite"]),
-        ("huge.csv", with_row("1e90,2,3\n"), &["huge.csv: row 621", "`height`", "too large"]),
+        ("huge.csv", with_row("1e190,2,3\n"), &["huge.csv: row 621", "`height`", "too large"]),
         ("twice.csv", "a,b,a\n1,2,3\n".to_string(), &["twice.csv", "`a`"]),
     ];
     folder.write("good.csv", csv(&lines(100, 5)));
@@ -51,7 +51,7 @@ fn bad_rows_can_be_skipped_and_are_counted() {
     let folder = Folder::new();
     let mut rows = lines(900, 7);
     let good = rows.clone();
-    for (at, row) in [(850, "1e90,2,3\n"), (400, "1,2\n"), (30, "1,tall,3\n"), (2, "1,2,-inf\n")] {
+    for (at, row) in [(850, "1e190,2,3\n"), (400, "1,2\n"), (30, "1,tall,3\n"), (2, "1,2,-inf\n")] {
         rows.insert(at, row.to_string());
     }
     folder.write("mixed.csv", csv(&rows));
@@ -67,7 +67,7 @@ fn bad_rows_can_be_skipped_and_are_counted() {
 fn rows_that_the_model_refuses_are_left_out_of_the_scores() {
     let folder = with_model();
     let mut rows = lines(900, 7);
-    rows[720] = "1,2e90,3\n".to_string();
+    rows[720] = "1,2e190,3\n".to_string();
     folder.write("huge.csv", csv(&rows));
     for (command, n_kept) in
         [("watch huge.csv --batch 100", 700), ("score model.bay huge.csv", 512), ("watch huge.csv", 720)]

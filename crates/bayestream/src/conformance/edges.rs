@@ -4,9 +4,10 @@ use super::Subject;
 use super::rows::BATCH;
 use super::stream::{SEED, three_clusters};
 use super::subject::{feed, mean_log_density};
-use crate::data::LARGEST_CELL;
+use crate::data::{Batch, LARGEST_CELL};
 use crate::model::Model;
 use crate::num;
+use crate::outlier::Verdict;
 
 pub(super) fn far_outliers(subject: &Subject) -> Result<(), String> {
     // Among the first rows, and later.
@@ -32,6 +33,39 @@ pub(super) fn largest_cell(subject: &Subject) -> Result<(), String> {
     stream.rows[1270 * 3 + 2] = -LARGEST_CELL;
     let model = subject.fitted(&stream.rows, 3, SEED + 41)?;
     subject.ensure_sound(&model, &stream.held_out, "after the largest cells there can be")
+}
+
+/// Every cell as large as cells can be, in one column or in all: clusters at both ends of all numbers.
+pub(super) fn largest_cells(subject: &Subject) -> Result<(), String> {
+    let stream = three_clusters(700, SEED + 42);
+    let d = stream.n_columns;
+    for columns in [1, d] {
+        let stretched = |rows: &[f64]| -> Vec<f64> {
+            let largest = stream.rows.iter().chain(&stream.held_out).fold(0.0_f64, |m, v| m.max(v.abs()));
+            let factor = |at: usize| if at % d < columns { LARGEST_CELL / largest } else { 1.0 };
+            rows.iter().enumerate().map(|(at, v)| (v * factor(at)).clamp(-LARGEST_CELL, LARGEST_CELL)).collect()
+        };
+        let when = format!("with {columns} columns up to {LARGEST_CELL:e}");
+        let (rows, held_out) = (stretched(&stream.rows), stretched(&stream.held_out));
+        let mut model = subject.fitted(&rows, d, SEED + 42)?;
+        subject.ensure_sound(&model, &held_out, &when)?;
+        let ends = [LARGEST_CELL, -LARGEST_CELL].map(|v| [v; 8]).concat();
+        subject.ensure_sound(&model, &ends[8 - d..8 + d], &when)?;
+        let batch = Batch::new(&held_out[..50 * d], d).map_err(|e| e.to_string())?;
+        let (verdicts, _) = model.watch(&batch).map_err(|e| e.to_string())?;
+        let sound = |v: &Verdict| v.log_density.is_finite() && v.surprise.is_finite() && v.p_value > 0.0;
+        let odd = verdicts.iter().find(|v| !v.log_density.is_nan() && !sound(v));
+        subject.ensure(odd.is_none(), || format!("{when}: {odd:?}"))?;
+        let scorer = model.scorer();
+        let reasons = scorer.reasons(&held_out[..d]);
+        let finite = reasons.iter().all(|r| r.surprise.is_finite() && r.expected.is_finite());
+        subject.ensure(finite, || format!("{when}: {reasons:?}"))?;
+        if !subject.kind().info().streaming {
+            continue;
+        }
+        subject.ensure(model.log_score().prequential_mean.is_finite(), || format!("{when}: its log-score is not"))?;
+    }
+    Ok(())
 }
 
 pub(super) fn missing_cells(subject: &Subject) -> Result<(), String> {
@@ -88,7 +122,7 @@ pub(super) fn single_row(subject: &Subject) -> Result<(), String> {
 pub(super) fn few_rows(subject: &Subject) -> Result<(), String> {
     let d = 12;
     let mut rng = num::stream(SEED + 36, 0, 0);
-    for n in [2, 3, 7] {
+    for n in [1, 2, 3, 7] {
         let rows: Vec<f64> = (0..n * d).map(|_| rng.normal()).collect();
         let model = subject.fitted(&rows, d, SEED + 36)?;
         subject.ensure_sound(&model, &rows, &format!("{n} rows of {d} cells"))?;

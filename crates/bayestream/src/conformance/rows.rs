@@ -2,7 +2,7 @@
 
 use super::stream::SEED;
 use super::tally::Tallied;
-use crate::data::{Batch, DataError};
+use crate::data::{Batch, DataError, LARGEST_CELL};
 use crate::model::read_header;
 
 /// Rows per batch where a check does not care.
@@ -81,7 +81,7 @@ pub(super) fn failed_update<S: RowSubject>(subject: &S) -> Result<(), String> {
         rows[20 * d - 1] = value;
         rows
     };
-    let (infinite, too_large) = (spoilt(f64::NEG_INFINITY), spoilt(1e90));
+    let (infinite, too_large) = (spoilt(f64::NEG_INFINITY), spoilt(-2.0 * LARGEST_CELL));
     for age in AGES {
         let mut model = subject.begin(d, SEED)?;
         subject.feed(&mut model, &rows[..age * d], d, BATCH)?;

@@ -3,7 +3,7 @@
 //! A full Gaussian is the same in any frame; priors, variance floors and conditioning are not. With the frame,
 //! columns at scale 1e12 and 1e-12 meet the same constants.
 
-use super::LARGEST_CELL;
+use super::{LARGEST_CELL, LARGEST_FRAMED};
 use crate::structure::Component;
 use serde::{Deserialize, Serialize};
 
@@ -73,8 +73,9 @@ impl Frame {
     pub fn push_rows(&self, rows: &[f64], out: &mut Vec<f64>) {
         let d = self.n_columns();
         // A cell so far out that its square would overflow is as far as numbers can tell; missing cells stay missing.
-        let framed =
-            |(i, v): (usize, &f64)| ((v - self.shift[i % d]) / self.scale[i % d]).clamp(-LARGEST_CELL, LARGEST_CELL);
+        let framed = |(i, v): (usize, &f64)| {
+            ((v - self.shift[i % d]) / self.scale[i % d]).clamp(-LARGEST_FRAMED, LARGEST_FRAMED)
+        };
         out.extend(rows.iter().enumerate().map(framed));
     }
 
@@ -121,8 +122,8 @@ impl Frame {
     pub fn is_sound(&self, n_columns: usize) -> bool {
         self.shift.len() == n_columns
             && self.scale.len() == n_columns
-            && self.shift.iter().all(|v| v.is_finite())
-            && self.scale.iter().all(|v| v.is_finite() && *v > 0.0)
+            && self.shift.iter().all(|v| v.abs() <= LARGEST_CELL)
+            && self.scale.iter().all(|v| *v > 0.0 && *v <= 2.0 * LARGEST_CELL)
     }
 
     /// What a column is divided by.

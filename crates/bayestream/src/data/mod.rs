@@ -12,8 +12,13 @@ pub use labels::LabelNames;
 
 use std::fmt;
 
-/// The largest magnitude that a model takes: products of four cells must stay finite.
-pub const LARGEST_CELL: f64 = 1e75;
+/// The largest magnitude that a model takes, 2⁵⁰⁰, about 3.27e150. Covariances are told in the columns' own units, and of
+/// cells up to M they are at most (2M)² = 2¹⁰⁰²: what is left below the largest number, 2¹⁰²⁴, is room for a factor of four
+/// million, for priors that are wider than the data and for sums over columns.
+pub const LARGEST_CELL: f64 = f64::from_bits((1023 + 500) << 52);
+
+/// The largest magnitude within a frame, where columns have unit spread: products of four cells must stay finite.
+pub(crate) const LARGEST_FRAMED: f64 = 1e75;
 
 /// A batch of rows, checked: finite or missing cells, finite non-negative weights.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +114,7 @@ pub enum DataFault {
         /// Its value.
         value: f64,
     },
-    /// A cell is so large that its square overflows.
+    /// A cell is beyond [`LARGEST_CELL`], where sums of squares overflow.
     TooLarge {
         /// Its value.
         value: f64,
@@ -161,7 +166,7 @@ impl fmt::Display for DataError {
             ),
             (DataFault::TooLarge { value }, column) => write!(
                 f,
-                "row {row} of the batch, column {}: {value:e} is too large (its square overflows); rescale the column",
+                "row {row} of the batch, column {}: {value:e} is too large (beyond {LARGEST_CELL:.2e} sums of squares overflow); rescale the column",
                 column.map_or(0, |c| c + 1)
             ),
             (DataFault::WeightCount { n_weights, n_rows }, _) => {

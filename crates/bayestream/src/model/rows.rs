@@ -17,7 +17,7 @@ pub(super) fn check_columns(columns: &[String], nothing: &str) -> Result<(), Con
     }
 }
 
-/// Refuses batches of another number of columns, and cells whose square would overflow.
+/// Refuses batches of another number of columns, and cells so large that sums of squares would overflow.
 pub(super) fn check_batch(expected: usize, batch: &Batch<'_>) -> Result<(), DataError> {
     let found = batch.n_columns();
     if expected != found {

@@ -1,7 +1,7 @@
 //! Columns made comparable for the plain views: asinh of the standardised value tames long tails and keeps the middle.
 //! Histograms need no taming, and see more in plain units of the standard deviation.
 
-use crate::data::LARGEST_CELL;
+use crate::data::LARGEST_FRAMED;
 use crate::num;
 use serde::{Deserialize, Serialize};
 
@@ -229,7 +229,7 @@ impl Column {
 
     /// Standardised, and cut where the square would overflow.
     fn standard(&self, v: f64) -> f64 {
-        ((v - self.centre) / self.scale).clamp(-LARGEST_CELL, LARGEST_CELL)
+        ((v - self.centre) / self.scale).clamp(-LARGEST_FRAMED, LARGEST_FRAMED)
     }
 }
 

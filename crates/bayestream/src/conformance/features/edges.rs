@@ -116,5 +116,13 @@ pub(super) fn far_outliers(subject: &FeatureSubject) -> Result<(), String> {
         subject.ensure_sound(&model, &fresh, &format!("after cells of {value:e}"))?;
         subject.ensure_sound(&model, &[value, -value, f64::NAN, 0.0], &format!("of cells of {value:e}"))?;
     }
+    // Whole columns as large as cells can be.
+    let rows = truth.rows(0, 1200);
+    let largest = rows.iter().chain(&fresh).fold(0.0_f64, |m, v| m.max(v.abs()));
+    let stretched = |rows: &[f64]| -> Vec<f64> {
+        rows.iter().map(|v| (v * (LARGEST_CELL / largest)).clamp(-LARGEST_CELL, LARGEST_CELL)).collect()
+    };
+    let model = subject.fit(&stretched(&rows), 4, SEED + 127)?;
+    subject.ensure_sound(&model, &stretched(&fresh), "with columns of the largest cells")?;
     Ok(())
 }

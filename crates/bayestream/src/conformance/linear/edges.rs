@@ -2,6 +2,7 @@
 
 use super::stream::{LABELS, N_COLUMNS, Sample, of_words, sample};
 use super::subject::{BATCH, LinearSubject, Setup};
+use crate::data::LARGEST_CELL;
 use crate::model::{LinearConfig, LinearModel};
 use crate::num::stream;
 use crate::text::RawDocument;
@@ -120,7 +121,8 @@ pub(super) fn unseen_words(subject: &LinearSubject) -> Result<(), String> {
 /// The largest cells that models take, and the smallest that are not zero.
 pub(super) fn extreme_cells(subject: &LinearSubject) -> Result<(), String> {
     let (all, mut model) = (sample(subject.setup(), 27, 0, 60), subject.model()?);
-    for (size, scale) in [(1e75, true), (1e75, false), (1e-300, true), (1e-300, false)] {
+    let sizes = [LARGEST_CELL, 1e75, 1e-300];
+    for (size, scale) in sizes.into_iter().flat_map(|size| [(size, true), (size, false)]) {
         let mut wild = all.clone();
         wild.cells.iter_mut().enumerate().filter(|(at, _)| at % 3 == 0).for_each(|(at, cell)| {
             *cell = if at % 2 == 0 { size } else { -size };
@@ -128,6 +130,7 @@ pub(super) fn extreme_cells(subject: &LinearSubject) -> Result<(), String> {
         model = subject.model_with(|s| s.scale = scale)?;
         subject.feed(&mut model, &wild, BATCH)?;
         subject.ensure_sound(&model, &all, &format!("with cells of {size:e}"))?;
+        subject.ensure_sound(&model, &wild, &format!("scoring cells of {size:e}"))?;
     }
     subject.ensure(model.n_seen() == 60, || format!("{} seen", model.n_seen()))
 }

@@ -2,7 +2,7 @@
 
 use super::stream::{N_COLUMNS, Sample, sample};
 use super::subject::{BATCH, LinearSubject, Setup};
-use crate::data::Batch;
+use crate::data::{Batch, LARGEST_CELL};
 use crate::model::LinearModel;
 use crate::text::RawDocument;
 
@@ -39,7 +39,7 @@ fn spoilt(subject: &LinearSubject) -> Vec<(Sample, &'static str)> {
             all.push((with(&|s| s.documents[1] = uneven.clone()), "uneven-counts"));
         }
         _ => {
-            all.push((with(&|s| s.cells[N_COLUMNS + 1] = 1e80), "too-large"));
+            all.push((with(&|s| s.cells[N_COLUMNS + 1] = 2.0 * LARGEST_CELL), "too-large"));
             all.push((with(&|s| s.cells[N_COLUMNS + 1] = f64::INFINITY), "infinite-cell"));
         }
     }

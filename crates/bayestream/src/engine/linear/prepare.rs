@@ -2,6 +2,7 @@
 
 use super::settings::{Inputs, LinearSettings, WordSettings, WordWeighting};
 use super::task::Features;
+use crate::data::LARGEST_FRAMED;
 use serde::{Deserialize, Serialize};
 
 /// One row as it comes in.
@@ -27,7 +28,8 @@ impl Running {
         self.weight += weight;
         let off = value - self.mean;
         self.mean += off * (weight / self.weight);
-        self.square += weight * off * (value - self.mean);
+        // Of the largest cells, some millions would overflow.
+        self.square = (self.square + weight * off * (value - self.mean)).min(f64::MAX);
     }
 
     /// Takes up all that another one has.
@@ -38,7 +40,7 @@ impl Running {
         }
         let off = other.mean - self.mean;
         self.mean += off * (other.weight / total);
-        self.square += other.square + off * off * (self.weight * other.weight / total);
+        self.square = (self.square + other.square + off * off * (self.weight * other.weight / total)).min(f64::MAX);
         self.weight = total;
     }
 
@@ -181,9 +183,10 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
+    /// A value so far out that steps would overflow is as far as numbers can tell.
     fn push(&mut self, place: usize, value: f64) {
         self.places.push(place as u32);
-        self.values.push(value);
+        self.values.push(value.clamp(-LARGEST_FRAMED, LARGEST_FRAMED));
     }
 
     /// Place 0 is the constant feature's: others begin at 1.
