@@ -87,10 +87,7 @@ impl Subject {
         let snapshot = model.snapshot();
         self.ensure_sound_components(&snapshot, when)?;
         let mut scores = Vec::new();
-        for (name, mut scorer) in [("snapshot", snapshot.scorer()), ("master", model.scorer())] {
-            if name == "master" && model.k_implemented() == 0 {
-                continue;
-            }
+        for (name, mut scorer) in [("snapshot", snapshot.scorer()), ("master", model.ready().scorer())] {
             scorer.score(rows, &mut scores);
             for (row, score) in scores.iter().enumerate() {
                 self.ensure(score.log_density.is_finite() && (0.0..=1.0).contains(&score.responsibility), || {
@@ -98,6 +95,10 @@ impl Subject {
                 })?;
             }
         }
+        let (batch, mut verdicts) = (Batch::new(rows, model.columns().len()).map_err(|e| e.to_string())?, Vec::new());
+        model.judge().judge(&batch, &mut verdicts).map_err(|e| e.to_string())?;
+        let odd = verdicts.iter().find(|v| !(v.log_density.is_finite() && v.surprise.is_finite() && v.p_value > 0.0));
+        self.ensure(odd.is_none(), || format!("{when}: a judge says {odd:?}"))?;
         let saved = model.save();
         let again = Model::load(&saved).map_err(|e| format!("{when}: its file is refused: {e}"))?;
         self.ensure(again.save() == saved, || format!("{when}: its file changes when loaded"))

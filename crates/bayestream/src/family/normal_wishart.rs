@@ -195,11 +195,42 @@ impl NormalWishart {
             return 0.0;
         }
         self.posterior_scatter(moments, &mut scratch.matrix);
-        let log_det = factor_repaired(&mut scratch.matrix, &mut scratch.vector, d).0;
-        let (c, nu, columns) = (self.c + n, self.nu + n, d as f64);
+        self.log_marginal_at(n, factor_repaired(&mut scratch.matrix, &mut scratch.vector, d).0)
+    }
+
+    /// The same of n rows whose posterior's ln |S| is known.
+    fn log_marginal_at(&self, n: f64, log_det: f64) -> f64 {
+        let (d, c, nu) = (self.mean.len(), self.c + n, self.nu + n);
+        let columns = d as f64;
         -0.5 * n * columns * LN_PI + ln_multivariate_gamma(d, 0.5 * nu) - self.log_gamma
             + 0.5 * (self.nu * self.log_det - nu * log_det)
             + 0.5 * columns * (self.c / c).ln()
+    }
+
+    /// [`NormalWishart::log_marginal`] of the rows behind a posterior, without factoring anything; none when the posterior is
+    /// not that of these n rows but lags behind them.
+    pub fn log_marginal_of(&self, posterior: &WishartPosterior, n: f64) -> Option<f64> {
+        self.is_prior_of(posterior, n).then(|| self.log_marginal_at(n, posterior.log_det()))
+    }
+
+    /// [`NormalWishart::log_marginal`] of the n rows behind a posterior together with others that are all at one place,
+    /// by the determinant of a matrix of rank one more; none when the posterior lags behind its rows.
+    pub fn log_marginal_with(
+        &self,
+        posterior: &WishartPosterior,
+        n: f64,
+        (place, count): (&[f64], f64),
+        scratch: &mut WishartScratch,
+    ) -> Option<f64> {
+        let between = posterior.c() * count / (posterior.c() + count);
+        let more = || (between * posterior.distance(place, scratch)).ln_1p();
+        self.is_prior_of(posterior, n)
+            .then(more)
+            .map(|more| self.log_marginal_at(n + count, posterior.log_det() + more))
+    }
+
+    fn is_prior_of(&self, posterior: &WishartPosterior, n: f64) -> bool {
+        (posterior.c() - self.c - n).abs() <= SAME_COUNT * (self.c + n)
     }
 
     /// Log posterior odds of one component against two, in a Dirichlet-process mixture with concentration α; the log
@@ -215,9 +246,18 @@ impl NormalWishart {
         scratch.both.clone_from(first.0);
         scratch.both.add_scaled(1.0, second.0);
         let together = self.log_marginal(&scratch.both, &mut scratch.wishart);
-        together - first.1 - second.1 + ln_gamma(n1 + n2) - ln_gamma(n1) - ln_gamma(n2) - log_alpha
+        Self::merge_gain_of(together, (n1, first.1), (n2, second.1), log_alpha)
+    }
+
+    /// The same where the log marginal of both together is known too; counts with the log marginals.
+    pub fn merge_gain_of(together: f64, first: (f64, f64), second: (f64, f64), log_alpha: f64) -> f64 {
+        let seats = ln_gamma(first.0 + second.0) - ln_gamma(first.0) - ln_gamma(second.0);
+        together - first.1 - second.1 + seats - log_alpha
     }
 }
+
+/// Two counts are of the same rows when they differ by rounding alone.
+const SAME_COUNT: f64 = 1e-9;
 
 /// Buffers of [`NormalWishart::merge_gain`].
 #[derive(Clone, Debug)]
@@ -387,6 +427,28 @@ mod tests {
         let seats = ln_gamma(30.0) - 0.3_f64.ln() - ln_gamma(11.0) - ln_gamma(19.0);
         let expected = prior.log_marginal(&all, &mut scratch) - ml1 - ml2 + seats;
         assert!((gain - expected).abs() < 1e-10, "{gain} {expected}");
+    }
+
+    #[test]
+    fn marginals_from_posteriors_are_those_of_the_statistics() {
+        for d in [1, 3, 7] {
+            let (prior, mut scratch) = (prior(d), WishartScratch::default());
+            let data = rows(14, d, &mut num::stream(66, d as u64, 0));
+            let (most, one) = data.split_at(13 * d);
+            let mut posterior = prior.empty_posterior();
+            most.chunks(d).for_each(|row| posterior.add(row, 0.7, &mut scratch));
+            let few = moments(most, &[0.7; 13], d);
+            let near = |a: f64, b: f64| (a - b).abs() < 1e-10 * (1.0 + b.abs());
+            let found = prior.log_marginal_of(&posterior, few.count).unwrap();
+            assert!(near(found, prior.log_marginal(&few, &mut scratch)), "{d}: {found}");
+            let mut all = few.clone();
+            all.add_scaled(1.0, &moments(one, &[1.9], d));
+            let found = prior.log_marginal_with(&posterior, few.count, (one, 1.9), &mut scratch).unwrap();
+            assert!(near(found, prior.log_marginal(&all, &mut scratch)), "{d}: {found}");
+            // A posterior that lags behind says nothing of them.
+            assert_eq!(prior.log_marginal_of(&posterior, few.count + 0.7), None);
+            assert_eq!(prior.log_marginal_with(&posterior, few.count + 0.7, (one, 1.9), &mut scratch), None);
+        }
     }
 
     #[test]

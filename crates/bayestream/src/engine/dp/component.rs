@@ -33,11 +33,27 @@ pub(super) struct Comp {
     pub before: Moments,
     #[serde(skip)]
     pub whitener: Whitener,
+    #[serde(skip)]
+    due: Due,
+}
+
+/// What a density that was put off is to be made of.
+#[derive(Clone, Debug, Default)]
+enum Due {
+    #[default]
+    Nothing,
+    /// The statistics as they are.
+    Present,
+    /// The statistics as they were when it would have been made.
+    Past(Box<Moments>),
 }
 
 /// Buffers for changing a component.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CompScratch {
+    /// True while models compete by their predictions alone: densities, and what the kernels need, take as long as hundreds
+    /// of rows with many columns, and are made for the winner ([`Comp::make_due`]).
+    pub puts_off: bool,
     pub wishart: WishartScratch,
     gauss: GaussScratch,
     blended: Vec<f64>,
@@ -48,6 +64,33 @@ impl Comp {
     /// A component with these statistics.
     pub fn new(id: ComponentId, moments: Moments, prior: &Prior, born: u64, scratch: &mut CompScratch) -> Comp {
         let posterior = prior.clustering.posterior(&moments);
+        Comp::with_posterior(id, moments, posterior, prior, born, scratch)
+    }
+
+    /// A component of one whole row; `empty` is the posterior of one without rows.
+    pub fn of_row(
+        id: ComponentId,
+        (row, weight): (&[f64], f64),
+        empty: &WishartPosterior,
+        prior: &Prior,
+        born: u64,
+        scratch: &mut CompScratch,
+    ) -> Comp {
+        let d = row.len();
+        let mut posterior = empty.clone();
+        posterior.add(row, weight, &mut scratch.wishart);
+        let moments = Moments { count: weight, mean: row.to_vec(), covariance: vec![0.0; d * d] };
+        Comp::with_posterior(id, moments, posterior, prior, born, scratch)
+    }
+
+    fn with_posterior(
+        id: ComponentId,
+        moments: Moments,
+        posterior: WishartPosterior,
+        prior: &Prior,
+        born: u64,
+        scratch: &mut CompScratch,
+    ) -> Comp {
         let claimed = moments.count;
         let mut comp = Comp {
             id,
@@ -59,15 +102,17 @@ impl Comp {
             halves: None,
             before: Moments::empty_at(&moments.mean),
             whitener: Whitener::default(),
+            due: Due::Nothing,
             moments,
         };
         comp.refresh_density(prior, scratch);
-        comp.pack(&mut scratch.wishart);
+        comp.pack_unless_put_off(scratch);
         comp
     }
 
     /// Adds a whole row, exactly.
     pub fn add_row(&mut self, row: &[f64], weight: f64, prior: &Prior, scratch: &mut CompScratch) {
+        self.keep_due_unless_stale(weight);
         self.moments.add_row(row, weight);
         self.posterior.add(row, weight, &mut scratch.wishart);
         self.grown(weight, prior, scratch);
@@ -76,6 +121,7 @@ impl Comp {
     /// Adds a row whose missing cells were filled in, with what is not known of them.
     pub fn add_filled(&mut self, filled: &FilledRow, weight: f64, prior: &Prior, scratch: &mut CompScratch) {
         let d = filled.row.len();
+        self.keep_due_unless_stale(weight);
         self.moments.add_row(&filled.row, weight);
         let share = weight / self.moments.count;
         let m = filled.missing.len();
@@ -102,12 +148,46 @@ impl Comp {
     /// Catches everything up with the statistics; returns how often a covariance had to be repaired.
     pub fn refresh(&mut self, prior: &Prior, scratch: &mut CompScratch) -> u32 {
         let n_repairs = self.posterior.rebuild(&prior.clustering, &self.moments, &mut scratch.wishart);
-        self.pack(&mut scratch.wishart);
+        self.pack_unless_put_off(scratch);
         self.refresh_density(prior, scratch);
         n_repairs
     }
 
+    /// A row of this weight comes: it makes a density put off be made anew, or not, as it would one at hand.
+    fn keep_due_unless_stale(&mut self, weight: f64) {
+        if self.stale + weight <= REFRESH * (self.moments.count + weight) {
+            self.keep_due();
+        }
+    }
+
+    /// The statistics are about to change, and a density that was put off is not to see it.
+    pub fn keep_due(&mut self) {
+        if matches!(self.due, Due::Present) {
+            self.due = Due::Past(Box::new(self.moments.clone()));
+        }
+    }
+
+    /// Makes what was put off.
+    pub fn make_due(&mut self, prior: &Prior, scratch: &mut CompScratch) {
+        let stale = self.stale;
+        match std::mem::take(&mut self.due) {
+            Due::Nothing => {}
+            Due::Present => self.refresh_density(prior, scratch),
+            Due::Past(past) => {
+                let present = std::mem::replace(&mut self.moments, *past);
+                self.refresh_density(prior, scratch);
+                self.moments = present;
+            }
+        }
+        self.stale = stale;
+        self.pack(&mut scratch.wishart);
+    }
+
     fn refresh_density(&mut self, prior: &Prior, scratch: &mut CompScratch) {
+        if scratch.puts_off {
+            (self.due, self.stale) = (Due::Present, 0.0);
+            return;
+        }
         let d = self.moments.n_columns();
         prior.blended(&self.moments, &mut scratch.blended);
         std::mem::swap(&mut self.moments.covariance, &mut scratch.blended);
@@ -117,6 +197,12 @@ impl Comp {
         self.moments.count = count;
         std::mem::swap(&mut self.moments.covariance, &mut scratch.blended);
         self.stale = 0.0;
+    }
+
+    fn pack_unless_put_off(&mut self, scratch: &mut CompScratch) {
+        if !scratch.puts_off {
+            self.pack(&mut scratch.wishart);
+        }
     }
 
     /// Packs the posterior for the kernels; it is not saved.

@@ -174,6 +174,12 @@ impl Core {
         }
         let d = row.len();
         let id = self.new_id();
+        self.news.push((id, Happening::Born));
+        if !row.iter().any(|v| v.is_nan()) {
+            let scratch = &mut self.work.comp;
+            self.comps.push(Comp::of_row(id, (row, weight), &self.empty, &self.prior, self.n_learnt, scratch));
+            return;
+        }
         let mut work = std::mem::take(&mut self.work);
         self.empty.fill(row, &mut work.filled);
         let mut moments = Moments { count: weight, mean: work.filled.row.clone(), covariance: vec![0.0; d * d] };
@@ -184,7 +190,6 @@ impl Core {
             }
         }
         self.comps.push(Comp::new(id, moments, &self.prior, self.n_learnt, &mut work.comp));
-        self.news.push((id, Happening::Born));
         self.work = work;
     }
 
@@ -199,6 +204,12 @@ impl Core {
             })
             .sum();
         of_rows + self.comps.len() as f64 * alpha.ln() + ln_gamma(alpha) - ln_gamma(alpha + self.mass)
+    }
+
+    /// Ends the competition in which densities were put off: makes them.
+    pub fn make_due(&mut self) {
+        self.work.comp.puts_off = false;
+        self.comps.iter_mut().for_each(|comp| comp.make_due(&self.prior, &mut self.work.comp));
     }
 
     /// Everything is a function of the statistics and the prior.

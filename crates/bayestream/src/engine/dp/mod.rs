@@ -209,9 +209,7 @@ impl DirichletMixture {
     /// The learner as it would be if the warm-up ended now, or none when there is nothing to learn from.
     fn provisional(&self) -> Option<DirichletMixture> {
         let mut learner = self.clone();
-        if !learner.ring.is_empty() {
-            learner.start_over();
-        }
+        learner.begin_early();
         learner.core.is_some().then_some(learner)
     }
 }
@@ -234,6 +232,16 @@ impl Learner for DirichletMixture {
         report.k_implemented = self.k_implemented();
         report.n_events = self.events.n_total();
         report
+    }
+
+    fn begin_early(&mut self) {
+        if self.core.is_none() && !self.ring.is_empty() {
+            self.start_over();
+        }
+    }
+
+    fn scores_after(&self) -> Option<u64> {
+        Some(self.milestones()[0])
     }
 
     fn realize(&self, delta: f64) -> Vec<Component> {
@@ -305,6 +313,10 @@ impl Learner for DirichletMixture {
         self.scores.report()
     }
 
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     fn restore(&mut self, n_columns: usize) -> Result<(), String> {
         let frame_sound = self.frame.as_ref().is_none_or(|f| f.is_sound(n_columns));
         if self.n_columns != n_columns || !frame_sound {
@@ -317,7 +329,8 @@ impl Learner for DirichletMixture {
             return Err("its components have no frame".into());
         }
         let Some(core) = &mut self.core else { return Ok(()) };
-        if !core.is_sound(n_columns) || core.rule != self.rule || core.comps.is_empty() {
+        let same = core.rule == self.rule && core.settings == self.settings;
+        if !core.is_sound(n_columns) || !same || core.comps.is_empty() {
             return Err("its prior or its concentration is inconsistent".into());
         }
         if let Some(bad) = core.comps.iter().find(|c| !c.is_sound(n_columns)) {

@@ -93,6 +93,7 @@ impl Core {
         let gone = self.comps.remove(j);
         self.overlaps.remove(j);
         let comp = &mut self.comps[i];
+        comp.keep_due();
         let total = comp.claimed + gone.claimed;
         let (a, b) = if total > 0.0 { (comp.claimed / total, gone.claimed / total) } else { (0.5, 0.5) };
         let mix = |x: &[f64], y: &[f64]| -> Vec<f64> { x.iter().zip(y).map(|(x, y)| a * x + b * y).collect() };

@@ -60,13 +60,13 @@ impl Prior {
     }
 
     /// Empirical Bayes: of a few ways to expect a covariance, and of a few strengths, the ones under which the components
-    /// are most likely.
-    pub fn learn(&mut self, comps: &[Comp]) {
+    /// are most likely. False when it stays as it is.
+    pub fn learn(&mut self, comps: &[Comp]) -> bool {
         let d = self.clustering.n_columns();
         let columns = d as f64;
         let told: Vec<&Comp> = comps.iter().filter(|c| c.moments.count >= columns + 2.0).collect();
         if !self.learns || told.is_empty() {
-            return;
+            return false;
         }
         let k = told.len() as f64;
         // Medians, because one component of outliers would move a mean anywhere.
@@ -90,11 +90,11 @@ impl Prior {
                 }
             }
         }
-        let Some((_, strength, way)) = best else { return };
-        let Some(expected) = ways.into_iter().nth(way).flatten() else { return };
-        if let Some(prior) = of_expected(c, strength.max(least_strength(d)), &mean, &expected) {
-            (self.clustering, self.expected, self.strength) = (prior, expected, strength);
-        }
+        let Some((_, strength, way)) = best else { return false };
+        let Some(expected) = ways.into_iter().nth(way).flatten() else { return false };
+        let Some(prior) = of_expected(c, strength.max(least_strength(d)), &mean, &expected) else { return false };
+        (self.clustering, self.expected, self.strength) = (prior, expected, strength);
+        true
     }
 
     /// The average covariance, each component by what it knows.

@@ -39,6 +39,7 @@ impl DirichletMixture {
             core.look();
             core = self.best_order(core, &first);
         }
+        core.make_due();
         core.news.clear();
         (self.core, self.frame) = (Some(core), Some(frame));
     }
@@ -46,6 +47,7 @@ impl DirichletMixture {
     fn blank_core(&self, prior: Prior) -> Core {
         let mut core = Core::new(self.rule, &self.settings, self.shard, prior);
         core.next_serial = self.core.as_ref().map_or(0, |core| core.next_serial);
+        core.work.comp.puts_off = true;
         core
     }
 

@@ -3,6 +3,7 @@
 use super::component::Comp;
 use super::core::{Core, Rule};
 use super::halves::Halves;
+use crate::family::{Moments, NormalWishart};
 use crate::structure::Happening;
 
 /// Rows between two looks at the structure: a share of the rows so far, within bounds.
@@ -25,6 +26,8 @@ const FADED: f64 = 0.5;
 /// Gains of merging, pair by pair, so that a merge costs one row of them and not all.
 struct Gains {
     log_marginals: Vec<f64>,
+    /// Whether all rows of a component are at one place.
+    at_one_place: Vec<bool>,
     /// Pairs j < k.
     rows: Vec<Vec<f64>>,
 }
@@ -33,6 +36,10 @@ impl Gains {
     fn of(&self, i: usize, j: usize) -> f64 {
         self.rows[i.max(j)][i.min(j)]
     }
+}
+
+fn is_at_one_place(moments: &Moments) -> bool {
+    moments.covariance.iter().all(|v| *v == 0.0)
 }
 
 impl Core {
@@ -57,10 +64,11 @@ impl Core {
 
     /// The prior that the components suggest, in the kind that learns it.
     pub fn learn_prior(&mut self) {
-        if self.rule == Rule::Lazy {
-            self.prior.learn(&self.comps);
+        let is_new = self.rule == Rule::Lazy && self.prior.learn(&self.comps);
+        // While models compete, rows are added one by one and posteriors do not lag behind.
+        if is_new || !self.work.comp.puts_off {
+            self.refresh_all();
         }
-        self.refresh_all();
     }
 
     pub fn log_alpha(&self) -> f64 {
@@ -85,43 +93,75 @@ impl Core {
 
     fn gains(&mut self) -> Gains {
         let k = self.comps.len();
-        let near: Vec<Vec<usize>> = (0..k).map(|i| self.nearest(i)).collect();
-        let mut gains = Gains { log_marginals: self.log_marginals(), rows: Vec::new() };
+        let distances = self.distances();
+        let near: Vec<Vec<usize>> =
+            (0..k).map(|i| self.near(i, |j| distances[i * k + j].min(distances[j * k + i]))).collect();
+        let log_marginals = (0..k).map(|i| self.log_marginal_of(i)).collect();
+        let at_one_place = self.comps.iter().map(|c| is_at_one_place(&c.moments)).collect();
+        let mut gains = Gains { log_marginals, at_one_place, rows: Vec::new() };
         for i in 0..k {
             gains.rows.push(vec![f64::NEG_INFINITY; i]);
             for j in 0..i {
                 if near[i].contains(&j) || near[j].contains(&i) {
-                    gains.rows[i][j] = self.gain(i, j, &gains.log_marginals);
+                    gains.rows[i][j] = self.gain(i, j, &gains);
                 }
             }
         }
         gains
     }
 
-    fn log_marginals(&mut self) -> Vec<f64> {
-        let (prior, scratch) = (&self.prior.clustering, &mut self.work.comp.wishart);
-        self.comps.iter().map(|c| prior.log_marginal(&c.moments, scratch)).collect()
+    fn log_marginal_of(&mut self, at: usize) -> f64 {
+        let (prior, comp) = (&self.prior.clustering, &self.comps[at]);
+        let at_hand = prior.log_marginal_of(&comp.posterior, comp.moments.count);
+        at_hand.unwrap_or_else(|| prior.log_marginal(&comp.moments, &mut self.work.comp.wishart))
     }
 
-    fn gain(&mut self, i: usize, j: usize, log_marginals: &[f64]) -> f64 {
+    fn gain(&mut self, i: usize, j: usize, gains: &Gains) -> f64 {
         let log_alpha = self.log_alpha();
+        let (prior, marginals) = (&self.prior.clustering, &gains.log_marginals);
+        // Rows at one place change a determinant by one factor: no need to make it anew.
+        let joins = [(i, j), (j, i)].into_iter().find(|(_, other)| gains.at_one_place[*other]);
+        let together = joins.and_then(|(one, other)| {
+            let (one, other) = (&self.comps[one], &self.comps[other].moments);
+            let place = (other.mean.as_slice(), other.count);
+            prior.log_marginal_with(&one.posterior, one.moments.count, place, &mut self.work.comp.wishart)
+        });
         let (a, b) = (&self.comps[i].moments, &self.comps[j].moments);
-        let prior = &self.prior.clustering;
-        prior.merge_gain((a, log_marginals[i]), (b, log_marginals[j]), log_alpha, &mut self.work.merge)
+        match together {
+            Some(both) => {
+                NormalWishart::merge_gain_of(both, (a.count, marginals[i]), (b.count, marginals[j]), log_alpha)
+            }
+            None => prior.merge_gain((a, marginals[i]), (b, marginals[j]), log_alpha, &mut self.work.merge),
+        }
+    }
+
+    /// How far the mean of one component is from another, in squared standard deviations of the other.
+    fn distance(&mut self, from: usize, to: usize) -> f64 {
+        let d = self.prior.clustering.n_columns() as f64;
+        let (from, to) = (&self.comps[from].posterior, &self.comps[to].moments.mean);
+        (from.nu() - d - 1.0).max(1.0) * from.distance(to, &mut self.work.comp.wishart)
+    }
+
+    /// The same of all pairs.
+    fn distances(&mut self) -> Vec<f64> {
+        let k = self.comps.len();
+        (0..k * k).map(|at| if at / k == at % k { 0.0 } else { self.distance(at / k, at % k) }).collect()
     }
 
     /// The components that one may be joined with: the nearest by either's own measure, but none that is far off.
     pub fn nearest(&mut self, at: usize) -> Vec<usize> {
+        let k = self.comps.len();
+        let apart: Vec<f64> = (0..k).map(|other| self.distance(at, other).min(self.distance(other, at))).collect();
+        self.near(at, |other| apart[other])
+    }
+
+    fn near(&self, at: usize, apart: impl Fn(usize) -> f64) -> Vec<usize> {
         let d = self.prior.clustering.n_columns() as f64;
-        let scratch = &mut self.work.comp.wishart;
         let here = &self.comps[at];
         let known = |c: &Comp| c.moments.count > 2.0 * (d + 2.0);
-        let mut squared = |from: &Comp, to: &Comp| {
-            (from.posterior.nu() - d - 1.0).max(1.0) * from.posterior.distance(&to.moments.mean, scratch)
-        };
         let others = self.comps.iter().enumerate().filter(|(k, _)| *k != at);
         let mut near: Vec<(f64, usize)> = others
-            .map(|(k, c)| (squared(here, c).min(squared(c, here)), k, known(here) && known(c)))
+            .map(|(k, c)| (apart(k), k, known(here) && known(c)))
             .filter(|(distance, _, known)| !known || *distance <= FAR + FAR_PER_COLUMN * d)
             .map(|(distance, k, _)| (distance, k))
             .collect();
@@ -141,14 +181,15 @@ impl Core {
             .collect();
         self.join(i, j);
         gains.log_marginals.remove(j);
+        gains.at_one_place.remove(j);
         gains.rows.remove(j);
         gains.rows[j..].iter_mut().for_each(|row| {
             row.remove(j);
         });
-        gains.log_marginals[i] =
-            self.prior.clustering.log_marginal(&self.comps[i].moments, &mut self.work.comp.wishart);
+        gains.log_marginals[i] = self.log_marginal_of(i);
+        gains.at_one_place[i] = is_at_one_place(&self.comps[i].moments);
         for other in candidates {
-            let gain = self.gain(i.max(other), i.min(other), &gains.log_marginals);
+            let gain = self.gain(i.max(other), i.min(other), gains);
             gains.rows[i.max(other)][i.min(other)] = gain;
         }
     }
