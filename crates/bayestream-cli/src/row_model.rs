@@ -4,6 +4,7 @@ use crate::error::Failure;
 use crate::model_file::Stored;
 use bayestream::data::{Batch, DataError};
 use bayestream::engine::StepReport;
+use bayestream::interrupt::{Interrupt, Interrupted};
 use bayestream::model::{Config, FeatureConfig, FeatureModel, Model};
 
 /// A model that learns from rows.
@@ -28,8 +29,11 @@ pub trait RowModel: Stored + Sized {
     /// Learns from a batch.
     fn update(&mut self, batch: &Batch<'_>) -> Result<StepReport, DataError>;
 
-    /// Ends a pass.
-    fn finish(&mut self);
+    /// Ends a pass, unless it is interrupted.
+    fn finish(&mut self, interrupt: &Interrupt) -> Result<(), Interrupted>;
+
+    /// Rows after which rows are scored before they are learnt; none for kinds that fit at the end.
+    fn scores_after(&self) -> Option<u64>;
 
     /// What was found so far.
     fn found(&self) -> Found;
@@ -43,6 +47,8 @@ pub struct Found {
     pub k_implemented: usize,
     /// Mean log-score of rows before they were learnt, in nats.
     pub log_score: f64,
+    /// Rows that it is the mean of.
+    pub n_scored: u64,
 }
 
 macro_rules! row_model {
@@ -71,8 +77,12 @@ macro_rules! row_model {
                 self.update(batch)
             }
 
-            fn finish(&mut self) {
-                self.finish();
+            fn finish(&mut self, interrupt: &Interrupt) -> Result<(), Interrupted> {
+                self.finish_unless(interrupt)
+            }
+
+            fn scores_after(&self) -> Option<u64> {
+                self.scores_after()
             }
 
             fn found(&self) -> Found {
@@ -81,6 +91,7 @@ macro_rules! row_model {
                     k_realized: snapshot.k_realized(),
                     k_implemented: snapshot.k_implemented,
                     log_score: snapshot.log_score.prequential_mean,
+                    n_scored: snapshot.log_score.n_scored,
                 }
             }
         }

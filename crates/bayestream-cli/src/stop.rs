@@ -1,6 +1,7 @@
 //! SIGINT, SIGTERM and SIGHUP as a wish to stop, so that the state can be saved first.
 
 use crate::error::Failure;
+use bayestream::interrupt::Interrupt;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
@@ -25,6 +26,12 @@ impl StopSignal {
                 .map_err(|error| Failure::Failed(format!("cannot listen for signals: {error}")))?;
         }
         Ok(StopSignal(seen))
+    }
+
+    /// For long work of the library, which listens to no signal itself.
+    pub fn interrupt(&self) -> Interrupt {
+        let signal = self.clone();
+        Interrupt::when(move || signal.received().is_some())
     }
 
     /// The signal, once there was one.

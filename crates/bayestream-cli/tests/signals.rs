@@ -156,3 +156,36 @@ fn a_watch_whose_reader_leaves_keeps_its_state() {
     assert_eq!(live.wait().code, 0);
     assert!(folder.n_seen("kept.bay").is_some_and(|n| n > 0 && n < 20_000));
 }
+
+/// Batch kinds fit at the end, all rows at once, and are asked to stop in the midst of it.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_ends_a_long_fit_at_once() {
+    use std::time::{Duration, Instant};
+    let folder = Folder::new();
+    // Overlapping clusters in ten columns: these rows take a minute and more.
+    let mut rng = bayestream::num::stream(20_080, 0, 0);
+    let mut text = (0..10).map(|j| format!("c{j}")).collect::<Vec<_>>().join(",") + "\n";
+    for i in 0..40_000 {
+        let cells: Vec<String> = (0..10).map(|j| format!("{:.3}", rng.normal() + f64::from((i * j) % 5))).collect();
+        text += &(cells.join(",") + "\n");
+    }
+    folder.write("rows.csv", text);
+    for (kind, signal, code) in [("gmm/fab", "INT", 130), ("mppca/fab", "TERM", 143), ("lfm/fab", "INT", 130)] {
+        let fit = Live::start(&folder, &format!("fit rows.csv -m {kind} --set {} -o model.bay", long(kind)));
+        fit.wait_for_handler();
+        // Reading takes a part of a second; then it fits.
+        thread::sleep(Duration::from_secs(3));
+        let asked = Instant::now();
+        fit.signal(signal);
+        fit.wait().complains(code, &[kind, "was fitting 40,000 rows", "model.bay was not written"]);
+        assert!(asked.elapsed() < Duration::from_secs(3), "{kind}: {:?}", asked.elapsed());
+        assert!(!folder.has("model.bay"));
+    }
+}
+
+/// A setting that makes the fit no shorter than it is.
+#[cfg(target_os = "linux")]
+fn long(kind: &str) -> &'static str {
+    if kind == "lfm/fab" { "tolerance=1e-12" } else { "start-components=200" }
+}

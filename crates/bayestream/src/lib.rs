@@ -21,6 +21,7 @@ pub mod conformance;
 pub mod data;
 pub mod engine;
 pub mod family;
+pub mod interrupt;
 pub mod metrics;
 pub mod model;
 pub mod num;

@@ -5,7 +5,7 @@ use super::reading::{self, Amiss, Portion};
 use crate::ahead::Next;
 use crate::args::OnErrorArg;
 use crate::checkpoint::Checkpoint;
-use crate::commands::{FitArgs, Interrupted, stopped};
+use crate::commands::{FitArgs, Interrupted, stopped, stopped_while_fitting};
 use crate::error::Failure;
 use crate::model_file;
 use crate::progress::Progress;
@@ -94,7 +94,8 @@ fn learn(args: &FitArgs, mut model: DocumentModel) -> Result<(), Failure> {
         options.text_columns = model.config().columns.clone();
     }
     let skip = if args.skip_seen { model.n_seen() } else { 0 };
-    let mut documents = reading::read_ahead(args.inputs.clone(), options, skip, Some(StopSignal::listen()?));
+    let stop = StopSignal::listen()?;
+    let mut documents = reading::read_ahead(args.inputs.clone(), options, skip, Some(stop.clone()));
     let mut progress = Progress::over(reading::total_bytes(&args.inputs));
     let mut tally = Tally::default();
     let outcome = loop {
@@ -118,7 +119,7 @@ fn learn(args: &FitArgs, mut model: DocumentModel) -> Result<(), Failure> {
     };
     progress.clear();
     match outcome {
-        Ok(None) => finish(args, model, checkpoint, &tally, begun),
+        Ok(None) => finish(args, model, checkpoint, &tally, begun, &stop),
         Ok(Some(signal)) => {
             let learnt =
                 Interrupted { model: &model, n_learnt: tally.n_learnt, n_seen: model.n_seen(), unit: "document" };
@@ -161,8 +162,12 @@ fn finish(
     checkpoint: Option<Checkpoint>,
     tally: &Tally,
     begun: Instant,
+    stop: &StopSignal,
 ) -> Result<(), Failure> {
-    model.finish();
+    if model.finish_unless(&stop.interrupt()).is_err() {
+        let (kind, n_documents) = (model.config().kind.name(), counted(model.n_seen(), "document"));
+        return Err(stopped_while_fitting(args, kind, &n_documents, checkpoint.as_ref(), stop));
+    }
     model_file::save_or_rescue(&args.output, &model)?;
     if let Some(mut checkpoint) = checkpoint {
         checkpoint.save(&model)?;

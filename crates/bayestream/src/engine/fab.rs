@@ -9,6 +9,7 @@ use super::parts::{EmOptions, Part, em};
 use super::{Learner, StepReport};
 use crate::data::{Batch, Frame, LARGEST_CELL, Scaling};
 use crate::family::{Family, Gauss, model_covariance};
+use crate::interrupt::{Interrupt, Interrupted};
 use crate::model::{Config, Settings};
 use crate::num;
 use crate::structure::{Component, ComponentId, Evaluation, EventLog, LogScore, Scorer};
@@ -59,7 +60,8 @@ impl<F: Family> Fab<F> {
         }
     }
 
-    fn fit(&self) -> Option<Fitted> {
+    /// A fit of all rows; what is left of it after an interrupt is of no use.
+    fn fit(&self, interrupt: &Interrupt) -> Option<Fitted> {
         if !self.weights.iter().any(|w| *w > 0.0) {
             return None;
         }
@@ -68,7 +70,7 @@ impl<F: Family> Fab<F> {
         let rounds = if self.rows.iter().any(|v| v.is_nan()) { IMPUTATIONS } else { 1 };
         for round in 0..rounds as u64 {
             let key = (self.seed, u64::from(self.shard), round);
-            let mut view = View::new(&frame, &self.rows, self.weights.clone(), &comps, key);
+            let mut view = View::heeding(interrupt, &frame, &self.rows, self.weights.clone(), &comps, key);
             let mut parts = if comps.is_empty() {
                 let mut rng = num::stream(self.seed, u64::from(self.shard), u64::MAX);
                 let start = self.settings.start_components;
@@ -81,7 +83,7 @@ impl<F: Family> Fab<F> {
                 comps = self.comps_of(&parts, view.total);
                 view.evaluate(&comps);
                 let moves: Vec<Move> = shrink(self.family, &mut comps, &mut view, 1.0);
-                if moves.is_empty() {
+                if moves.is_empty() || interrupt.is_raised() {
                     break;
                 }
                 parts = parts_of(&comps);
@@ -109,7 +111,7 @@ impl<F: Family> Fab<F> {
 
     /// The fit at hand, or one made now.
     fn current(&self) -> Option<Fitted> {
-        self.fitted.clone().or_else(|| self.fit())
+        self.fitted.clone().or_else(|| self.fit(&Interrupt::default()))
     }
 }
 
@@ -131,10 +133,15 @@ impl<F: Family> Learner for Fab<F> {
         StepReport { n_rows: batch.n_rows(), ..StepReport::default() }
     }
 
-    fn finish(&mut self) {
+    fn finish_unless(&mut self, interrupt: &Interrupt) -> Result<(), Interrupted> {
         if self.fitted.is_none() {
-            self.fitted = self.fit();
+            self.fitted = interrupt.unless_raised(self.fit(interrupt))?;
         }
+        Ok(())
+    }
+
+    fn scores_after(&self) -> Option<u64> {
+        None
     }
 
     fn realize(&self, delta: f64) -> Vec<Component> {
@@ -195,6 +202,10 @@ impl<F: Family> Learner for Fab<F> {
 
     fn log_score(&self) -> LogScore {
         LogScore { prequential_mean: f64::NAN, n_scored: 0, recent: Vec::new() }
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     fn restore(&mut self, n_columns: usize) -> Result<(), String> {

@@ -15,6 +15,8 @@ pub mod topics;
 pub mod vb;
 
 use crate::data::{Batch, Documents};
+use crate::interrupt::{Interrupt, Interrupted};
+use crate::model::Settings;
 use crate::structure::{
     Component, DocumentScores, Evaluation, EventLog, FeatureSet, LabelSummary, LogScore, Scorer, Topic, TopicHistory,
 };
@@ -41,8 +43,23 @@ pub trait Learner {
     /// Learns from a batch.
     fn update(&mut self, batch: &Batch<'_>) -> StepReport;
 
-    /// Ends a pass: batch engines fit now, streaming engines have nothing left to do.
-    fn finish(&mut self) {}
+    /// Ends a pass: batch engines fit now, streaming engines have nothing left to do. After an interrupt it is as before.
+    fn finish_unless(&mut self, _interrupt: &Interrupt) -> Result<(), Interrupted> {
+        Ok(())
+    }
+
+    /// The same to the end.
+    fn finish(&mut self) {
+        let finished = self.finish_unless(&Interrupt::default());
+        debug_assert!(finished.is_ok(), "nothing interrupts it");
+    }
+
+    /// Makes the first model now, of the rows there are, where it was to wait for more; what there is otherwise stays.
+    fn begin_early(&mut self) {}
+
+    /// Rows after which the first model is made, so that the next are scored before they are learnt; none for engines that
+    /// fit at the end and score no row before.
+    fn scores_after(&self) -> Option<u64>;
 
     /// The components of a snapshot, by decreasing weight; those with a share below `delta` are left out.
     fn realize(&self, delta: f64) -> Vec<Component>;
@@ -68,6 +85,9 @@ pub trait Learner {
     /// Log-scores so far.
     fn log_score(&self) -> LogScore;
 
+    /// The settings it was made with.
+    fn settings(&self) -> &Settings;
+
     /// Checks everything a file may have got wrong and rebuilds what is not saved.
     fn restore(&mut self, n_columns: usize) -> Result<(), String>;
 }
@@ -78,8 +98,16 @@ pub trait DocumentLearner {
     /// Learns from a batch. Words have any numbers below `n_words`; a word never seen before needs no announcement.
     fn update(&mut self, documents: &Documents<'_>, n_words: usize) -> StepReport;
 
-    /// Ends a pass: batch engines fit now, streaming engines have nothing left to do.
-    fn finish(&mut self) {}
+    /// Ends a pass: batch engines fit now, streaming engines have nothing left to do. After an interrupt it is as before.
+    fn finish_unless(&mut self, _interrupt: &Interrupt) -> Result<(), Interrupted> {
+        Ok(())
+    }
+
+    /// The same to the end.
+    fn finish(&mut self) {
+        let finished = self.finish_unless(&Interrupt::default());
+        debug_assert!(finished.is_ok(), "nothing interrupts it");
+    }
 
     /// These numbers stand for other words from now on: what was learnt of them is let go.
     fn forget_words(&mut self, words: &[u32]);
@@ -133,8 +161,20 @@ pub trait FeatureLearner {
     /// Learns from a batch.
     fn update(&mut self, batch: &Batch<'_>) -> StepReport;
 
-    /// Ends a pass: batch engines fit now, streaming engines have nothing left to do.
-    fn finish(&mut self) {}
+    /// Ends a pass: batch engines fit now, streaming engines have nothing left to do. After an interrupt it is as before.
+    fn finish_unless(&mut self, _interrupt: &Interrupt) -> Result<(), Interrupted> {
+        Ok(())
+    }
+
+    /// The same to the end.
+    fn finish(&mut self) {
+        let finished = self.finish_unless(&Interrupt::default());
+        debug_assert!(finished.is_ok(), "nothing interrupts it");
+    }
+
+    /// Rows after which the first model is made, so that the next are scored before they are learnt; none for engines that
+    /// fit at the end and score no row before.
+    fn scores_after(&self) -> Option<u64>;
 
     /// The small model of what was seen, in the data's own units. Batch engines that did not fit yet fit a copy.
     fn features(&self) -> FeatureSet;

@@ -248,6 +248,10 @@ impl<F: Family> Learner for OfabPaper<F> {
         report
     }
 
+    fn scores_after(&self) -> Option<u64> {
+        Some(1)
+    }
+
     fn realize(&self, delta: f64) -> Vec<Component> {
         let Some(frame) = &self.frame else { return Vec::new() };
         let comps = self.merged(delta);
@@ -304,6 +308,10 @@ impl<F: Family> Learner for OfabPaper<F> {
 
     fn log_score(&self) -> LogScore {
         self.scores.report()
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     fn restore(&mut self, n_columns: usize) -> Result<(), String> {

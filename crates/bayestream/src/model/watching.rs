@@ -59,14 +59,7 @@ impl Model {
     /// not, the rows that the learner still holds tell.
     pub fn judge(&self) -> Judge<'_> {
         let mut work = WatchWork::default();
-        let model = match self.config.kind.info().streaming {
-            true => Cow::Borrowed(self),
-            false => {
-                let mut fitted = self.clone();
-                fitted.finish();
-                Cow::Owned(fitted)
-            }
-        };
+        let model = self.ready();
         let watch = match &self.watch {
             Some(watch) => Cow::Borrowed(watch),
             None => {

@@ -5,6 +5,7 @@
 //! `P_mm⁻¹`; the distance of the row filled with that mean is the marginal distance.
 
 use crate::family::Gauss;
+use crate::interrupt::Interrupt;
 use crate::num::{self, LN_2PI, Lanes};
 
 /// A row with missing cells.
@@ -24,6 +25,7 @@ pub struct RowBlock {
     holed: Vec<Holed>,
     missing: Vec<u32>,
     scratch: HoleScratch,
+    interrupt: Interrupt,
 }
 
 /// A row filled in under one component.
@@ -40,6 +42,16 @@ pub struct HoleScratch {
 }
 
 impl RowBlock {
+    /// Lets whoever works on the rows find out whether to stop. Once raised, densities are 0, to be thrown away.
+    pub fn heed(&mut self, interrupt: &Interrupt) {
+        self.interrupt = interrupt.clone();
+    }
+
+    /// True when to stop.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupt.is_raised()
+    }
+
     /// Takes a copy of row-major rows.
     pub fn load(&mut self, rows: &[f64], n_columns: usize) {
         self.rows.clear();
@@ -127,12 +139,18 @@ impl RowBlock {
         out: &mut [f64],
         mut expected_missing: impl FnMut(usize, f64),
     ) {
+        if self.is_interrupted() {
+            return out.fill(0.0);
+        }
         gauss.log_density(&self.lanes, shift, out);
         if self.holed.is_empty() {
             return;
         }
         let precision = gauss.precision();
         for h in &self.holed {
+            if self.interrupt.is_raised() {
+                break;
+            }
             let (row, missing) = (h.row as usize, &self.missing[h.first as usize..][..h.n as usize]);
             let cells = &self.rows[row * self.n_columns..][..self.n_columns];
             out[row] = shift + self.scratch.fill(gauss, &precision, cells, missing);
@@ -172,6 +190,9 @@ impl RowBlock {
             let row = h.row as usize;
             if !wanted(row) {
                 continue;
+            }
+            if self.interrupt.is_raised() {
+                break;
             }
             let missing = &self.missing[h.first as usize..][..h.n as usize];
             let cells = &self.rows[row * self.n_columns..][..self.n_columns];

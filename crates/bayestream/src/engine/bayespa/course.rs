@@ -7,6 +7,7 @@ use super::sample::Drawn;
 use super::settings::{MedSettings, Mode, Sharing};
 use super::space::Space;
 use super::step::Draws;
+use crate::interrupt::Interrupt;
 use crate::structure::ComponentId;
 
 /// One document in so many is judged before it is learnt.
@@ -61,7 +62,15 @@ pub(super) struct Judged {
 
 impl Space {
     /// Learns the mini-batches one after the other: each with all its rounds, or, in batch mode, round after round over all.
-    pub fn travel(&mut self, settings: &MedSettings, legs: &[Leg<'_>], n_words: usize, draws: Draws) -> Notes {
+    /// An interrupt ends it between two mini-batches.
+    pub fn travel(
+        &mut self,
+        settings: &MedSettings,
+        legs: &[Leg<'_>],
+        n_words: usize,
+        draws: Draws,
+        interrupt: &Interrupt,
+    ) -> Notes {
         let mut notes = Notes::default();
         match settings.mode {
             Mode::Online => {
@@ -83,6 +92,9 @@ impl Space {
                 let (mut least, mut n_idle) = (f64::INFINITY, 0);
                 for round in 0..settings.n_rounds() {
                     for (leg, drawn) in legs.iter().zip(&mut drawn) {
+                        if interrupt.is_raised() {
+                            return notes;
+                        }
                         self.make_room(settings, leg, n_words, &mut notes);
                         notes.n_repairs += self.visit(settings, leg, (round, drawn), draws);
                     }

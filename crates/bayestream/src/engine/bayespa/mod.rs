@@ -47,6 +47,7 @@ use super::parts::ScoreTrack;
 use super::readout::Readout;
 use super::{DocumentLearner, StepReport};
 use crate::data::{DocumentBuffer, Documents};
+use crate::interrupt::{Interrupt, Interrupted};
 use crate::structure::{DocumentScores, Event, EventLog, Happening, LabelSummary, LogScore, Topic, TopicHistory};
 use course::{Judged, Leg, Notes};
 use export::View;
@@ -163,7 +164,13 @@ impl MedTopics {
     }
 
     /// Learns documents in mini-batches from the first on: whole ones only, unless `to_the_end`. Gives the number learnt.
-    fn learn(&mut self, documents: &Documents<'_>, to_the_end: bool, report: &mut StepReport) -> usize {
+    fn learn(
+        &mut self,
+        documents: &Documents<'_>,
+        to_the_end: bool,
+        report: &mut StepReport,
+        interrupt: &Interrupt,
+    ) -> usize {
         let size = self.settings.minibatch;
         let n_learnt = if to_the_end { documents.len() } else { documents.len() / size * size };
         let first = self.n_seen - documents.len() as u64;
@@ -180,12 +187,12 @@ impl MedTopics {
             let lot = Lot::new(*documents, range.clone(), first + from as u64, self.settings.once);
             legs.push(Leg { lot, new_labels, positive_cost: self.positive_cost() });
         }
-        let notes = self.travel(&legs);
+        let notes = self.travel(&legs, interrupt);
         self.take_notes(&legs, notes, report);
         n_learnt
     }
 
-    fn travel(&mut self, legs: &[Leg<'_>]) -> Vec<Notes> {
+    fn travel(&mut self, legs: &[Leg<'_>], interrupt: &Interrupt) -> Vec<Notes> {
         let draws = |space: &Space, n_threads: usize| Draws {
             seed: self.seed,
             shard: u64::from(self.shard) << 32 | u64::from(space.number),
@@ -201,7 +208,7 @@ impl MedTopics {
                 .iter_mut()
                 .map(|space| {
                     let draws = draws(space, n_threads);
-                    space.travel(settings, legs, n_words, draws)
+                    space.travel(settings, legs, n_words, draws, interrupt)
                 })
                 .collect();
         }
@@ -224,7 +231,7 @@ impl MedTopics {
                 let run = move || {
                     for ((space, notes), begin) in spaces.iter_mut().zip(notes).zip(begins) {
                         let draws = draws(space, 1);
-                        *notes = space.travel(settings, &legs[*begin..], n_words, draws);
+                        *notes = space.travel(settings, &legs[*begin..], n_words, draws, interrupt);
                         notes.judged.iter_mut().for_each(|judged| judged.leg += begin);
                     }
                 };
@@ -303,7 +310,7 @@ impl MedTopics {
         let mut copy = MedTopics { view: OnceLock::new(), ..self.clone() };
         match self.settings.mode {
             Mode::Online => {
-                copy.learn(&self.held.documents(), true, &mut StepReport::default());
+                copy.learn(&self.held.documents(), true, &mut StepReport::default(), &Interrupt::default());
             }
             Mode::Batch => copy.finish(),
         }
@@ -410,7 +417,7 @@ impl DocumentLearner for MedTopics {
             }
             Mode::Online => {
                 let waiting = held.documents();
-                let n_learnt = self.learn(&waiting, false, &mut report);
+                let n_learnt = self.learn(&waiting, false, &mut report, &Interrupt::default());
                 (n_learnt..waiting.len()).for_each(|document| self.held.push_from(&waiting, document));
             }
         }
@@ -419,16 +426,17 @@ impl DocumentLearner for MedTopics {
         report
     }
 
-    fn finish(&mut self) {
+    fn finish_unless(&mut self, interrupt: &Interrupt) -> Result<(), Interrupted> {
         if self.settings.mode == Mode::Batch && !self.is_fitted && !self.held.is_empty() {
             let fresh = MedTopics::new(&self.settings, self.seed, self.shard);
-            let held = std::mem::take(&mut self.held);
-            let (n_seen, n_words, n_threads, readout) =
-                (self.n_seen, self.n_words, self.n_threads, self.readout.take());
-            *self = MedTopics { n_seen, n_words, n_threads, readout, ..fresh };
-            self.learn(&held.documents(), true, &mut StepReport::default());
-            (self.held, self.is_fitted) = (held, true);
+            let (n_seen, n_words, n_threads) = (self.n_seen, self.n_words, self.n_threads);
+            let mut fitted = MedTopics { n_seen, n_words, n_threads, ..fresh };
+            fitted.learn(&self.held.documents(), true, &mut StepReport::default(), interrupt);
+            let fitted = interrupt.unless_raised(fitted)?;
+            let (held, readout) = (std::mem::take(&mut self.held), self.readout.take());
+            *self = MedTopics { held, readout, is_fitted: true, ..fitted };
         }
+        Ok(())
     }
 
     fn forget_words(&mut self, words: &[u32]) {

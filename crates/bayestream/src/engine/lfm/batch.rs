@@ -9,6 +9,7 @@ use super::settings::FabSettings;
 use super::unseen::noise_of_unseen;
 use crate::data::{Batch, Frame, LARGEST_CELL, Scaling};
 use crate::engine::{FeatureLearner, StepReport};
+use crate::interrupt::{Interrupt, Interrupted};
 use crate::num;
 use crate::structure::{ComponentId, EventLog, FeatureSet, LogScore};
 use serde::{Deserialize, Serialize};
@@ -106,6 +107,11 @@ impl BatchFeatures {
 
     /// Fits the rows seen so far and shows each iteration that lasts.
     pub fn fit_traced(&self, watch: &mut dyn FnMut(&Iteration<'_>)) -> FeatureSet {
+        self.fit(&Interrupt::default(), watch)
+    }
+
+    /// What is left of it after an interrupt is of no use.
+    fn fit(&self, interrupt: &Interrupt, watch: &mut dyn FnMut(&Iteration<'_>)) -> FeatureSet {
         let (rows, weights) = self.counting();
         let frame = Frame::of_rows(&rows, self.n_columns, Scaling::Columns);
         let mut framed = Vec::with_capacity(rows.len());
@@ -119,11 +125,11 @@ impl BatchFeatures {
             Way::Fab(settings) => {
                 let rng = num::stream(self.seed, u64::from(self.shard), 0);
                 let mut show = |fit: &super::Fit| show(fit.bound, &fit.parameters);
-                let fitted = fit_rows(&framed, self.n_columns, Some(&weights), settings, rng, &mut show);
+                let fitted = fit_rows(&framed, self.n_columns, Some(&weights), settings, rng, interrupt, &mut show);
                 (fitted.fit.parameters, fitted.rows)
             }
             Way::Rival(rival, settings) => {
-                let rows = Rows::new(&framed, self.n_columns, Some(&weights));
+                let rows = Rows::heeding(interrupt, &framed, self.n_columns, Some(&weights));
                 let seed = (self.seed, u64::from(self.shard));
                 let parameters = rival.fit(&rows, settings, seed, &mut |p| show(f64::NAN, p));
                 (parameters, rows)
@@ -151,10 +157,15 @@ impl FeatureLearner for BatchFeatures {
         StepReport { n_rows: batch.n_rows(), ..StepReport::default() }
     }
 
-    fn finish(&mut self) {
+    fn finish_unless(&mut self, interrupt: &Interrupt) -> Result<(), Interrupted> {
         if self.fitted.is_none() {
-            self.fitted = Some(self.fit_traced(&mut |_| ()));
+            self.fitted = Some(interrupt.unless_raised(self.fit(interrupt, &mut |_| ()))?);
         }
+        Ok(())
+    }
+
+    fn scores_after(&self) -> Option<u64> {
+        None
     }
 
     fn features(&self) -> FeatureSet {

@@ -5,6 +5,7 @@ use super::grow::{MANY_CELLS, births, grow, regrow};
 use super::held_out::HeldOut;
 use super::rows::Rows;
 use super::settings::{FabSettings, Gate, Start};
+use crate::interrupt::Interrupt;
 use crate::num::Rng;
 
 /// Rows are few when there are fewer than this many for each column.
@@ -42,11 +43,12 @@ struct Framed<'a> {
     cells: &'a [f64],
     d: usize,
     weights: Option<&'a [f64]>,
+    interrupt: &'a Interrupt,
 }
 
 impl Framed<'_> {
     fn rows(&self) -> Rows {
-        let mut rows = Rows::new(self.cells, self.d, self.weights);
+        let mut rows = Rows::heeding(self.interrupt, self.cells, self.d, self.weights);
         rows.find_least_noise();
         rows
     }
@@ -68,16 +70,18 @@ impl Framed<'_> {
     }
 }
 
-/// Fits framed rows (row by row, NaN where missing). `watch` sees every iteration that lasts.
+/// Fits framed rows (row by row, NaN where missing). `watch` sees every iteration that lasts. What is left of a fit after
+/// an interrupt is of no use.
 pub fn fit_rows(
     framed: &[f64],
     d: usize,
     weights: Option<&[f64]>,
     settings: &FabSettings,
     mut rng: Rng,
+    interrupt: &Interrupt,
     watch: &mut dyn FnMut(&Fit),
 ) -> Fitted {
-    let framed = Framed { cells: framed, d, weights };
+    let framed = Framed { cells: framed, d, weights, interrupt };
     let rows = framed.rows();
     let mut fit = Fit::new(&rows);
     if rows.mass <= 0.0 {
@@ -101,7 +105,7 @@ pub fn fit_rows(
             let enough = (ROWS_FOR_BIRTHS * d).max(LEAST_ROWS_FOR_BIRTHS);
             fit = if rows.n_cells > MANY_CELLS && rows.n > 2 * enough {
                 let (cells, weights) = framed.part(enough, &mut rng);
-                let part = Framed { cells: &cells, d, weights: weights.as_deref() };
+                let part = Framed { cells: &cells, d, weights: weights.as_deref(), interrupt };
                 let born = best_start(part, &part.rows(), &settings, most_unjudged, &mut rng, watch);
                 Fit::from_parameters(&rows, &born.parameters, SWEEPS_FOR_ALL)
             } else {
@@ -190,6 +194,9 @@ fn best_start(
     let mut best: Option<Fit> = None;
     let mut is_judged = most_unjudged == 0;
     for start in 1..=n_starts {
+        if rows.interrupt.is_raised() {
+            break;
+        }
         // The last of several: features that were born one by one may be fewer.
         let births = if start > 1 && start == n_starts { Births::Single } else { Births::Many };
         let mut fit = Fit::new(rows);
@@ -251,6 +258,9 @@ fn grow_judged(
 fn foretelling(framed: Framed<'_>, settings: &FabSettings, rng: &mut Rng) -> usize {
     let mut paths: Vec<Path> = Vec::new();
     for _ in 0..FOLDS {
+        if framed.interrupt.is_raised() {
+            break;
+        }
         let (seen, held_out) = framed.hold_out(SHARE_OF_FEW, rng);
         let mut fit = Fit::new(&seen);
         let told = |fit: &Fit| held_out.log_likelihood(&seen, &fit.parameters, &fit.field);
@@ -311,6 +321,9 @@ fn most_foretelling(paths: &[Path], longest: usize) -> usize {
 fn moves(fit: &mut Fit, rows: &Rows, settings: &FabSettings, watch: &mut dyn FnMut(&Fit)) {
     let pace = settings.pace();
     for _ in 0..ROUNDS {
+        if rows.interrupt.is_raised() {
+            return;
+        }
         let before = fit.bound;
         while fit.try_removal(rows, &pace) || fit.try_merge(rows, &pace) {
             watch(fit);

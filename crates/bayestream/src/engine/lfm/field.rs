@@ -175,6 +175,9 @@ impl Field {
         }
         let mut carried: &[[f64; PANEL]] = &[];
         for (panel, first) in (0..k).step_by(PANEL).enumerate() {
+            if rows.interrupt.is_raised() {
+                return;
+            }
             let overlaps = if n_holes > 0 { &overlaps[panel * PANEL * (PANEL + 1) / 2 * n..] } else { &[] };
             if n_holes > 0 {
                 let residuals = &mut residual[at..];

@@ -143,6 +143,9 @@ impl Fit {
     /// Iterates until the bound has settled; `watch` sees each iteration.
     pub fn converge(&mut self, rows: &Rows, pace: &Pace, watch: &mut dyn FnMut(&Fit)) {
         for _ in 0..pace.max_iterations {
+            if rows.interrupt.is_raised() {
+                return;
+            }
             let before = self.bound;
             let n_dropped = self.iterate(rows, pace.shrink_steps);
             watch(self);
@@ -190,6 +193,9 @@ impl Fit {
     fn try_out(&mut self, rows: &Rows, pace: &Pace) {
         self.maximise(rows);
         for _ in 0..pace.trial_iterations {
+            if rows.interrupt.is_raised() {
+                return;
+            }
             self.iterate(rows, pace.shrink_steps);
         }
     }
@@ -212,7 +218,7 @@ impl Fit {
         let salience: Vec<f64> = order.iter().map(|&k| self.parameters.salience(k)).collect();
         order.sort_by(|a, b| salience[*a].total_cmp(&salience[*b]).then(a.cmp(b)));
         let saved = self.save();
-        for &k in order.iter().take(REMOVALS_TRIED) {
+        for &k in order.iter().take(REMOVALS_TRIED).take_while(|_| !rows.interrupt.is_raised()) {
             let keep: Vec<bool> = (0..saved.k).map(|l| l != k).collect();
             self.field.retain(&keep);
             // The others take over before w and b are found anew, or these would follow rows that nothing explains.
@@ -240,7 +246,7 @@ impl Fit {
         }
         pairs.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
         let saved = self.save();
-        for &(_, i, j) in pairs.iter().take(MERGES_TRIED) {
+        for &(_, i, j) in pairs.iter().take(MERGES_TRIED).take_while(|_| !rows.interrupt.is_raised()) {
             self.merge(i, j);
             self.try_out(rows, pace);
             if self.bound > saved.bound {

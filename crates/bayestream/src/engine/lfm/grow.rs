@@ -26,7 +26,7 @@ const IN_GROUP: f64 = 0.3;
 /// those born together part the rows anew.
 pub fn grow(fit: &mut Fit, rows: &Rows, settings: &FabSettings, rng: &mut Rng, goes_on: &mut dyn FnMut(&Fit) -> bool) {
     let mut has_many = false;
-    while fit.k() < settings.max_features {
+    while fit.k() < settings.max_features && !rows.interrupt.is_raised() {
         let before = fit.save();
         let most = AT_ONCE.min(settings.max_features - fit.k());
         let n_tried = fit.add_many(most, rows, &settings.pace(), LONGER_TRIAL, rng);
@@ -50,7 +50,7 @@ pub fn grow(fit: &mut Fit, rows: &Rows, settings: &FabSettings, rng: &mut Rng, g
 /// Adds features as long as the bound rises and `goes_on`, which sees each birth, says so.
 pub fn births(fit: &mut Fit, rows: &Rows, settings: &FabSettings, goes_on: &mut dyn FnMut(&Fit) -> bool) {
     let pace = settings.pace();
-    'birth: while fit.k() < settings.max_features {
+    'birth: while fit.k() < settings.max_features && !rows.interrupt.is_raised() {
         let before = fit.save();
         for which in 0..settings.tries {
             let is_tried = fit.add_along(which, rows, &pace);

@@ -1,6 +1,7 @@
 //! Rows as the engines see them: framed, column by column, with a note of what is missing where.
 
 use super::parameters::LEAST_NOISE;
+use crate::interrupt::Interrupt;
 
 /// A column with missing cells.
 #[derive(Clone, Debug)]
@@ -38,6 +39,8 @@ pub struct Rows {
     pub n_cells: usize,
     /// The least variance of the noise by column, where it was asked for.
     pub least_noise: Vec<f64>,
+    /// Whether whoever works on the rows is to stop: what comes of it then is thrown away.
+    pub interrupt: Interrupt,
 }
 
 /// The least variance of the noise is at most this part of a column's.
@@ -46,9 +49,15 @@ const MOST_OF_LEAST: f64 = 0.5;
 impl Rows {
     /// Takes framed rows, row by row, NaN where missing. Without weights each row counts as one.
     pub fn new(framed: &[f64], d: usize, weights: Option<&[f64]>) -> Rows {
+        Rows::heeding(&Interrupt::default(), framed, d, weights)
+    }
+
+    /// The same for work that may be interrupted.
+    pub fn heeding(interrupt: &Interrupt, framed: &[f64], d: usize, weights: Option<&[f64]>) -> Rows {
         let n = framed.len() / d.max(1);
         let weights = weights.map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
         let mut rows = Rows { n, d, mass: weights.iter().sum(), weights, ..Rows::default() };
+        rows.interrupt = interrupt.clone();
         rows.cells.reserve(n * d);
         for j in 0..d {
             let column = || framed.iter().skip(j).step_by(d);

@@ -39,7 +39,7 @@ impl<F: Family> Ofab<F> {
     /// What a model of the rows so far would be, before there is one.
     fn provisional(&self) -> Option<Ofab<F>> {
         let mut learner = self.clone();
-        learner.start_over();
+        learner.begin_early();
         (!learner.comps.is_empty() && learner.n_seen() > 0).then_some(learner)
     }
 

@@ -186,6 +186,16 @@ impl<F: Family> Learner for Ofab<F> {
         report
     }
 
+    fn begin_early(&mut self) {
+        if self.comps.is_empty() && self.n_seen > 0 {
+            self.start_over();
+        }
+    }
+
+    fn scores_after(&self) -> Option<u64> {
+        Some(self.early_at())
+    }
+
     fn realize(&self, delta: f64) -> Vec<Component> {
         self.export(delta)
     }
@@ -220,6 +230,10 @@ impl<F: Family> Learner for Ofab<F> {
 
     fn log_score(&self) -> LogScore {
         self.scores.report()
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     fn restore(&mut self, n_columns: usize) -> Result<(), String> {

@@ -183,7 +183,7 @@ fn best_move<F: Family>(
     fraction: f64,
     n_pairs: usize,
 ) -> Option<(f64, Move)> {
-    if comps.len() < 2 {
+    if comps.len() < 2 || view.block.is_interrupted() {
         return None;
     }
     let total: f64 = comps.iter().map(|c| c.mass).sum();

@@ -3,6 +3,7 @@
 use super::component::Comp;
 use crate::data::Frame;
 use crate::family::Gauss;
+use crate::interrupt::Interrupt;
 use crate::num;
 use crate::structure::{Posterior, RowBlock};
 
@@ -29,8 +30,21 @@ pub(in crate::engine) struct View {
 impl View {
     /// Lays out rows given in the data's own units. Missing cells are drawn from `comps` given the observed ones.
     pub fn new(frame: &Frame, rows: &[f64], weights: Vec<f64>, comps: &[Comp], key: (u64, u64, u64)) -> View {
+        View::heeding(&Interrupt::default(), frame, rows, weights, comps, key)
+    }
+
+    /// The same for work that may be interrupted.
+    pub fn heeding(
+        interrupt: &Interrupt,
+        frame: &Frame,
+        rows: &[f64],
+        weights: Vec<f64>,
+        comps: &[Comp],
+        key: (u64, u64, u64),
+    ) -> View {
         let d = frame.n_columns();
         let mut block = RowBlock::default();
+        block.heed(interrupt);
         block.load_with(d, |into| frame.push_rows(rows, into));
         if !block.is_whole() {
             let filled = impute(&mut block, comps, key);

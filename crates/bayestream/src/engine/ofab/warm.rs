@@ -23,7 +23,7 @@ pub(in crate::engine) fn warm_start<F: Family>(
     let n = block.n_rows();
     let total: f64 = weights.iter().sum();
     let k = start_components.min(n / ROWS_PER_START).max(1);
-    let clusters = k_means(block.rows(), weights, d, k, LLOYD, rng);
+    let clusters = k_means(block, weights, k, LLOYD, rng);
     let mut moments: Vec<Moments> = clusters.centres.chunks_exact(d).map(Moments::empty_at).collect();
     let mut index: Vec<Vec<u32>> = vec![Vec::new(); moments.len()];
     clusters.nearest.iter().enumerate().for_each(|(i, &c)| index[c].push(i as u32));

@@ -91,7 +91,8 @@ pub fn em<F: Family>(
     for iteration in 0..=options.max_iterations {
         log_likelihood = e_step(block, weights, rest, parts, options.penalty_cap, &mut posterior);
         let converged = log_likelihood - previous < options.tolerance * total;
-        if n == 0 || iteration == options.max_iterations || (iteration > 0 && converged) {
+        let is_over = n == 0 || iteration == options.max_iterations || (iteration > 0 && converged);
+        if is_over || block.is_interrupted() {
             break;
         }
         previous = log_likelihood;
@@ -158,6 +159,9 @@ impl Gather {
     /// Fresh statistics of the rows under responsibilities `q` times row weights.
     pub fn moments(&mut self, block: &mut RowBlock, q: &[f64], weights: &[f64], gauss: &Gauss) -> Moments {
         let mut moments = Moments::empty_at(gauss.mean());
+        if block.is_interrupted() {
+            return moments;
+        }
         let got = accumulate(self, block, q, Some(weights), gauss, &moments.mean, false);
         moments.absorb(1.0, got.mass, got.sum, got.scatter);
         moments

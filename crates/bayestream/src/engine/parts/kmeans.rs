@@ -1,6 +1,10 @@
 //! k-means++ and a few Lloyd iterations: only ever a start for EM.
 
 use crate::num::Rng;
+use crate::structure::RowBlock;
+
+/// Rows between two looks at whether to stop.
+const ROWS_AT_ONCE: usize = 1024;
 
 /// Centres, and the centre of each row.
 pub struct Clusters {
@@ -14,17 +18,18 @@ fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()
 }
 
-/// Seeds `k` centres by k-means++ on weighted rows without missing cells, then runs Lloyd's iteration.
-pub fn k_means(rows: &[f64], weights: &[f64], d: usize, k: usize, n_lloyd: usize, rng: &mut Rng) -> Clusters {
-    let n = weights.len();
+/// Seeds `k` centres by k-means++ on weighted rows of a block without missing cells, then runs Lloyd's iteration. An
+/// interrupt of the block makes it stop where it is.
+pub fn k_means(block: &RowBlock, weights: &[f64], k: usize, n_lloyd: usize, rng: &mut Rng) -> Clusters {
+    let (rows, d, n) = (block.rows(), block.n_columns(), weights.len());
     let row = |i: usize| &rows[i * d..(i + 1) * d];
     let mut centres: Vec<f64> = row(rng.categorical(weights)).to_vec();
     let mut nearest = vec![0; n];
     let mut distance: Vec<f64> = (0..n).map(|i| squared_distance(row(i), &centres)).collect();
     while centres.len() < k * d {
         let chance: Vec<f64> = distance.iter().zip(weights).map(|(a, w)| a * w).collect();
-        if chance.iter().sum::<f64>() <= 0.0 {
-            // Fewer distinct rows than centres.
+        // No more distinct rows than centres.
+        if chance.iter().sum::<f64>() <= 0.0 || block.is_interrupted() {
             break;
         }
         let chosen = row(rng.categorical(&chance)).to_vec();
@@ -54,6 +59,9 @@ pub fn k_means(rows: &[f64], weights: &[f64], d: usize, k: usize, n_lloyd: usize
             }
         }
         for i in 0..n {
+            if i % ROWS_AT_ONCE == 0 && block.is_interrupted() {
+                return Clusters { centres, nearest };
+            }
             let to = |c: usize| squared_distance(row(i), &centres[c * d..(c + 1) * d]);
             nearest[i] = (0..k).map(|c| (to(c), c)).min_by(|a, b| a.0.total_cmp(&b.0)).map_or(0, |(_, c)| c);
         }

@@ -5,6 +5,7 @@ use super::{PATIENCE, Rule, Vb, Young};
 use crate::data::{Batch, Frame, LARGEST_CELL};
 use crate::engine::{Learner, StepReport};
 use crate::family::{Family, model_covariance};
+use crate::model::Settings;
 use crate::structure::{Component, Evaluation, EventLog, Happening, LogScore, RowBlock, Scorer};
 
 impl<F: Family, R: Rule> Vb<F, R> {
@@ -83,6 +84,10 @@ impl<F: Family, R: Rule> Learner for Vb<F, R> {
         report
     }
 
+    fn scores_after(&self) -> Option<u64> {
+        Some(1)
+    }
+
     fn realize(&self, delta: f64) -> Vec<Component> {
         let Some(frame) = &self.frame else { return Vec::new() };
         let total = self.mass();
@@ -141,6 +146,10 @@ impl<F: Family, R: Rule> Learner for Vb<F, R> {
 
     fn log_score(&self) -> LogScore {
         self.scores.report()
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     fn restore(&mut self, n_columns: usize) -> Result<(), String> {

@@ -18,6 +18,7 @@ use super::rows::Rows;
 use crate::data::{Batch, Frame, LARGEST_CELL, Scaling};
 use crate::engine::parts::{Ring, ScoreTrack};
 use crate::engine::{FeatureLearner, StepReport};
+use crate::interrupt::Interrupt;
 use crate::num;
 use crate::structure::{ComponentId, Event, EventLog, FeatureSet, Happening, LogScore};
 use master::{Master, Step};
@@ -94,7 +95,15 @@ impl OnlineFab {
         let mut framed = Vec::with_capacity(cells.len());
         frame.push_rows(cells, &mut framed);
         let rng = num::stream(self.seed, u64::from(self.shard), 0);
-        let fitted = fit_rows(&framed, self.n_columns, Some(weights), &self.settings.fab, rng, &mut |_| ());
+        let fitted = fit_rows(
+            &framed,
+            self.n_columns,
+            Some(weights),
+            &self.settings.fab,
+            rng,
+            &Interrupt::default(),
+            &mut |_| (),
+        );
         let master = Master::new(frame, &fitted, self.shard, self.whole());
         master.ids.iter().for_each(|id| self.log(*id, Happening::Born));
         self.master = Some(master);
@@ -138,6 +147,10 @@ impl OnlineFab {
 }
 
 impl FeatureLearner for OnlineFab {
+    fn scores_after(&self) -> Option<u64> {
+        Some(self.settings.first_rows(self.n_columns) as u64)
+    }
+
     fn update(&mut self, batch: &Batch<'_>) -> StepReport {
         let mut report = StepReport { n_rows: batch.n_rows(), ..StepReport::default() };
         for (at, row) in batch.rows().chunks_exact(self.n_columns).enumerate() {

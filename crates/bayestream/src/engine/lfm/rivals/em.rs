@@ -21,6 +21,9 @@ pub(super) fn fit(
     fit.maximise(rows);
     let mut before = fit.evidence(rows);
     for _ in 0..settings.sweeps {
+        if rows.interrupt.is_raised() {
+            break;
+        }
         fit.expect(rows, 0, 0.0);
         let n_dropped = fit.shrink(rows);
         fit.maximise(rows);

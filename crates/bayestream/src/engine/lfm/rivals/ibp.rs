@@ -24,6 +24,9 @@ pub(super) fn fit(
         let mut rng = num::stream(key.0, key.1, sweep as u64);
         buffet.refresh(&table);
         for i in 0..table.n {
+            if table.interrupt.is_raised() {
+                return best.map_or_else(Parameters::default, |(_, parameters)| parameters);
+            }
             buffet.sample_row(&table, i, most, &mut rng);
         }
         buffet.drop_unused();

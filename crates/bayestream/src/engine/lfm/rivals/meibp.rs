@@ -28,6 +28,9 @@ pub(super) fn fit(
         state.expect(&table);
         let n_before = state.k;
         state.choose(&table);
+        if table.interrupt.is_raised() {
+            break;
+        }
         state.drop_unused(table.n);
         let objective = state.objective(&table);
         watch(&shifted(&table, &state, &offset));
@@ -135,6 +138,9 @@ impl State {
         let (k, d) = (self.k, table.d);
         let mut residual = vec![0.0; d];
         for i in 0..table.n {
+            if table.interrupt.is_raised() {
+                return;
+            }
             let (cells, observed) = table.row(i);
             residual.copy_from_slice(cells);
             for f in (0..k).filter(|f| self.z[i * k + f] > 0.0) {

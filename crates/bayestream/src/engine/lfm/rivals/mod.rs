@@ -14,6 +14,7 @@ mod vb;
 
 use super::parameters::{LEAST_NOISE, Parameters};
 use super::rows::Rows;
+use crate::interrupt::Interrupt;
 use serde::{Deserialize, Serialize};
 
 /// Settings of the rivals, with the defaults of the papers that brought them.
@@ -99,6 +100,8 @@ struct ByRow {
     observed: Vec<f64>,
     /// Cells that are there.
     n_cells: f64,
+    /// Whether to stop.
+    interrupt: Interrupt,
 }
 
 impl ByRow {
@@ -111,7 +114,7 @@ impl ByRow {
         for (h, holes) in rows.holes.iter().enumerate() {
             rows.observed(h).iter().enumerate().for_each(|(i, there)| observed[i * d + holes.column] = *there);
         }
-        ByRow { n, d, cells, observed, n_cells: rows.n_cells as f64 }
+        ByRow { n, d, cells, observed, n_cells: rows.n_cells as f64, interrupt: rows.interrupt.clone() }
     }
 
     fn row(&self, i: usize) -> (&[f64], &[f64]) {

@@ -19,11 +19,17 @@ pub(super) fn fit(
     let most = settings.most(rows);
     let mut best: Option<(f64, Parameters)> = None;
     for k in most.min(2)..=most {
+        if rows.interrupt.is_raised() {
+            break;
+        }
         let mut rng = num::stream(key.0, key.1, k as u64);
         let mut state = State::new(&table, settings, k, &mut rng);
         let mut before = f64::NEG_INFINITY;
         for _ in 0..settings.sweeps.min(MOST_ROUNDS) {
             state.round(&table);
+            if rows.interrupt.is_raised() {
+                break;
+            }
             let bound = state.bound(&table);
             if bound - before < settings.tolerance * table.n as f64 {
                 break;
@@ -94,10 +100,11 @@ impl State {
     }
 
     fn round(&mut self, table: &ByRow) {
-        for f in 0..self.k {
+        let goes_on = |_: &usize| !table.interrupt.is_raised();
+        for f in (0..self.k).take_while(goes_on) {
             self.update_weights(table, f);
         }
-        for f in 0..self.k {
+        for f in (0..self.k).take_while(goes_on) {
             self.update_feature(table, f);
         }
         self.update_shares(table.n);
