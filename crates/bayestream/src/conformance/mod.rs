@@ -21,9 +21,11 @@ mod edges;
 mod exemptions;
 mod features;
 mod files;
+mod forged;
 mod growth;
 mod linear;
 mod merging;
+mod places;
 mod rows;
 mod state;
 mod stream;
@@ -54,7 +56,7 @@ pub fn checks() -> &'static [Check] {
     &CHECKS
 }
 
-const CHECKS: [Check; 37] = [
+const CHECKS: [Check; 39] = [
     Check { name: "an empty batch is the identity", run: rows::empty_batch },
     Check { name: "a failed update changes nothing", run: rows::failed_update },
     Check { name: "the same seed gives the same bytes", run: rows::same_seed },
@@ -65,6 +67,7 @@ const CHECKS: [Check; 37] = [
     Check { name: "scores are the same after loading", run: files::scores_after_load },
     Check { name: "a file cut short is an error", run: rows::truncated },
     Check { name: "a file with changed bytes is an error", run: rows::flipped },
+    Check { name: "a forged number is refused or does no harm", run: files::forged },
     Check { name: "the order of columns does not matter", run: symmetry::permutation },
     Check { name: "the origin does not matter", run: symmetry::translation },
     Check { name: "units do not matter", run: symmetry::scale },
@@ -73,6 +76,7 @@ const CHECKS: [Check; 37] = [
     Check { name: "a row of weight two is two rows", run: symmetry::weight_two },
     Check { name: "finite with far outliers", run: edges::far_outliers },
     Check { name: "the largest cell after tiny ones", run: edges::largest_cell },
+    Check { name: "columns of the largest cells", run: edges::largest_cells },
     Check { name: "missing cells are accepted", run: edges::missing_cells },
     Check { name: "a row without cells is accepted", run: edges::missing_rows },
     Check { name: "a column without cells is accepted", run: edges::missing_column },

@@ -111,6 +111,10 @@ impl Model {
         if !model.body.fits(&model.config) {
             return Err(invalid("its learner is not of the kind it names".into()));
         }
+        model.config.check_sane().map_err(invalid)?;
+        if model.body.learner().settings() != &model.config.settings {
+            return Err(invalid("its learner has other settings than it names".into()));
+        }
         let n_columns = model.config.columns.len();
         model.body.learner_mut().restore(n_columns).map_err(invalid)?;
         if let Some(watch) = &mut model.watch {

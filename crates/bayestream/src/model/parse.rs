@@ -1,5 +1,7 @@
 //! Values of settings from text, and back.
 
+use super::{ConfigError, SettingInfo};
+
 /// Above zero and finite.
 pub(super) fn positive(value: &f64) -> bool {
     *value > 0.0 && value.is_finite()
@@ -61,4 +63,23 @@ pub(super) fn put_word<T: Copy>(slot: &mut T, text: &str, words: &[(&str, T)]) -
 /// The word of a value.
 pub(super) fn word<T: PartialEq>(value: &T, words: &[(&'static str, T)]) -> String {
     words.iter().find(|(_, v)| v == value).map_or_else(String::new, |(w, _)| (*w).to_string())
+}
+
+/// Refuses settings that were not parsed but put together in code, where the parser would have refused their text, with
+/// the words that it would have used.
+pub(super) fn check_values<S: Clone, K>(
+    settings: &S,
+    known: impl Iterator<Item = &'static SettingInfo<S, K>>,
+) -> Result<(), ConfigError>
+where
+    S: 'static,
+    K: 'static,
+{
+    for info in known {
+        let value = (info.get)(settings);
+        if !(info.set)(&mut settings.clone(), &value) {
+            return Err(ConfigError::BadValue { name: info.name.into(), value, expected: info.takes.into() });
+        }
+    }
+    Ok(())
 }

@@ -2,7 +2,9 @@
 
 use super::stream::{documents, planted};
 use super::subject::{BATCH, DocumentSubject, feed, update};
+use crate::conformance::forged::forge;
 use crate::model::{DocumentModel, read_header};
+use crate::text::RawDocument;
 
 /// Documents after which a stream is interrupted.
 const INTERRUPTIONS: [usize; 6] = [0, 1, 40, 99, 100, 301];
@@ -78,4 +80,45 @@ pub(super) fn damaged(subject: &DocumentSubject) -> Result<(), String> {
         bytes[at] ^= 1 << (at % 8);
     }
     subject.ensure(DocumentModel::load(&bytes).is_ok(), || "the mended file does not load".into())
+}
+
+/// What is wrong with what a model says of documents, if anything.
+fn told_of(model: &DocumentModel, documents: &[RawDocument]) -> Result<(), String> {
+    let snapshot = model.snapshot();
+    if let Some(topic) = snapshot.topics.iter().find(|t| !(t.weight.is_finite() && t.words.iter().all(|p| *p >= 0.0))) {
+        return Err(format!("topic {:?} has weight {}", topic.id, topic.weight));
+    }
+    let (scores, _) = model.score(documents).map_err(|e| e.to_string())?;
+    let finite = scores.log_likelihood.iter().all(|v| v.is_finite())
+        && scores.shares.iter().chain(&scores.margins).all(|v| v.is_finite());
+    match finite {
+        true => Ok(()),
+        false => Err(format!("it says {scores:?}").chars().take(300).collect()),
+    }
+}
+
+pub(super) fn forged(subject: &DocumentSubject) -> Result<(), String> {
+    let planted = planted(14);
+    let all = documents(&planted, 0, 160);
+    let labels: Vec<Vec<String>> = (0..all.len()).map(|at| vec![["wet", "dry"][at % 2].to_string()]).collect();
+    let fresh = documents(&planted, 5000, 5);
+    for age in [20, 150] {
+        let mut model = subject.model(14)?;
+        for (documents, labels) in all[..age].chunks(BATCH).zip(labels[..age].chunks(BATCH)) {
+            model.update_labelled(documents, labels).map_err(|e| e.to_string())?;
+        }
+        model.finish();
+        let harmless = |bytes: &[u8]| {
+            let Ok(mut model) = DocumentModel::load(bytes) else { return Ok(()) };
+            told_of(&model, &fresh)?;
+            update(&mut model, &fresh)?;
+            model.finish();
+            told_of(&model, &fresh).map_err(|why| format!("after another batch {why}"))
+        };
+        harmless(&model.save()).map_err(|why| format!("before anything is forged: {why}"))?;
+        forge(&model, &model.save(), harmless, || {
+            let _ = subject.ensure(true, String::new);
+        })?;
+    }
+    Ok(())
 }

@@ -17,7 +17,7 @@ pub fn feature_checks() -> &'static [Check<FeatureSubject>] {
     &CHECKS
 }
 
-const CHECKS: [Check<FeatureSubject>; 30] = [
+const CHECKS: [Check<FeatureSubject>; 31] = [
     Check { name: "an empty batch is the identity", run: rows::empty_batch },
     Check { name: "a failed update changes nothing", run: rows::failed_update },
     Check { name: "the same seed gives the same bytes", run: rows::same_seed },
@@ -26,6 +26,7 @@ const CHECKS: [Check<FeatureSubject>; 30] = [
     Check { name: "a file cut short is an error", run: rows::truncated },
     Check { name: "a file with changed bytes is an error", run: rows::flipped },
     Check { name: "a file that contradicts itself does no harm", run: state::contradictory },
+    Check { name: "a forged number is refused or does no harm", run: state::forged },
     Check { name: "the cut of batches does not matter", run: state::cut_of_batches },
     Check { name: "a look does not change the learner", run: state::looks_are_pure },
     Check { name: "a snapshot stays as it is", run: state::snapshots_stay },

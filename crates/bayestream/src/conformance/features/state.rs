@@ -1,6 +1,7 @@
 //! What an update, a look and a file may and may not change.
 
 use super::subject::{FeatureSubject, estimation_error, mean_log_density, planted};
+use crate::conformance::forged::forge;
 use crate::conformance::rows::{AGES, BATCH, RowSubject};
 use crate::conformance::stream::SEED;
 use crate::data::Batch;
@@ -138,4 +139,39 @@ pub(super) fn bounded(subject: &FeatureSubject) -> Result<(), String> {
     let late = model.save().len();
     subject
         .holds(late as f64 <= GROWTH * early as f64, || format!("{early} bytes after 3,000 rows, {late} after 30,000"))
+}
+
+/// What is wrong with what a model says of rows, if anything.
+fn told_of(model: &FeatureModel, rows: &[f64]) -> Result<(), String> {
+    let mut scorer = model.scorer();
+    for row in rows.chunks_exact(model.columns().len()) {
+        let score = scorer.score(row);
+        let sound = score.log_density.is_finite()
+            && score.surprise.is_finite()
+            && (0.0..=1.0).contains(&score.p_value)
+            && score.activations.iter().all(|q| (0.0..=1.0).contains(q));
+        if !sound {
+            return Err(format!("it says {score:?}"));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn forged(subject: &FeatureSubject) -> Result<(), String> {
+    let (rows, d) = subject.stream(400, SEED + 108);
+    let (learnt, fresh) = rows.split_at(380 * d);
+    let model = subject.fit(learnt, d, SEED)?;
+    let harmless = |bytes: &[u8]| {
+        let Ok(mut model) = FeatureModel::load(bytes) else { return Ok(()) };
+        told_of(&model, fresh)?;
+        subject.feed(&mut model, fresh, d, BATCH)?;
+        if subject.kind().info().streaming {
+            told_of(&model, fresh).map_err(|why| format!("after another batch {why}"))?;
+        }
+        Ok(())
+    };
+    harmless(&model.save()).map_err(|why| format!("before anything is forged: {why}"))?;
+    forge(&model, &model.save(), harmless, || {
+        let _ = subject.holds(true, String::new);
+    })
 }

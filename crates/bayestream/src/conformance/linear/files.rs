@@ -2,6 +2,7 @@
 
 use super::stream::sample;
 use super::subject::{BATCH, LinearSubject};
+use crate::conformance::forged::forge;
 use crate::model::{DocumentModel, LinearModel, Model, read_header};
 
 /// Rows after which a stream is interrupted.
@@ -101,4 +102,18 @@ pub(super) fn contradictory(subject: &LinearSubject) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+pub(super) fn forged(subject: &LinearSubject) -> Result<(), String> {
+    let all = sample(subject.setup(), 15, 0, 80);
+    let model = subject.fitted(&all.part(0, 60))?;
+    let fresh = all.part(60, 80);
+    let harmless = |bytes: &[u8]| {
+        let Ok(mut model) = LinearModel::load(bytes) else { return Ok(()) };
+        subject.ensure_sound(&model, &fresh, "loaded")?;
+        subject.update(&mut model, &fresh).map_err(|e| e.to_string())?;
+        subject.ensure_sound(&model, &fresh, "after another batch")
+    };
+    harmless(&model.save()).map_err(|why| format!("before anything is forged: {why}"))?;
+    forge(&model, &model.save(), harmless, || ())
 }

@@ -19,7 +19,7 @@ pub fn linear_checks() -> &'static [Check<LinearSubject>] {
     &CHECKS
 }
 
-const CHECKS: [Check<LinearSubject>; 32] = [
+const CHECKS: [Check<LinearSubject>; 33] = [
     Check { name: "no rows at all are the identity", run: state::no_rows },
     Check { name: "a failed update changes nothing", run: state::failed_update },
     Check { name: "the same rows give the same bytes", run: state::same_bytes },
@@ -30,6 +30,7 @@ const CHECKS: [Check<LinearSubject>; 32] = [
     Check { name: "resuming equals never having stopped", run: files::resume },
     Check { name: "scores are the same after loading", run: files::scores_after_load },
     Check { name: "a damaged file is an error", run: files::damaged },
+    Check { name: "a forged number is refused or does no harm", run: files::forged },
     Check { name: "a file that contradicts itself does no harm", run: files::contradictory },
     Check { name: "one row is a model", run: edges::one_row },
     Check { name: "a label seen once", run: edges::label_seen_once },

@@ -22,6 +22,8 @@ pub enum Rule {
 
 /// λ never falls to 1, where the Poisson distribution has no way back.
 const LEAST_LAMBDA: f64 = 1.0 + 1e-6;
+/// More components than anybody may ask for: where λ is larger, a file is wrong.
+const MOST_EXPECTED: f64 = 1e6;
 /// Parameters of a Dirichlet distribution stay above this.
 const LEAST_NU: f64 = 1e-290;
 
@@ -225,7 +227,7 @@ impl Mixing {
         let positive = |v: &f64| *v > 0.0 && v.is_finite();
         self.floor >= 1.0
             && self.lambda >= self.floor
-            && self.lambda.is_finite()
+            && self.lambda <= MOST_EXPECTED
             && self.nu.iter().all(positive)
             && positive(&self.tail)
     }

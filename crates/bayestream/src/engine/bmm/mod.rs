@@ -12,6 +12,9 @@
 //! `mixing.rs` is the part that all kinds share. `rows/` has the kinds of rows (`gaussian1d/bmm`, `gmm/bmm`), `words/`
 //! those of documents (naive Bayes and LDA, and batch baselines to hold them against).
 
+/// No stream can bring a count, or a sum of counts, as large as this; the product of two is finite.
+const LARGEST_MASS: f64 = 1e150;
+
 mod mixing;
 mod poisson;
 mod rows;

@@ -3,6 +3,9 @@
 use crate::num::{cholesky, rank_one_update, solve_lower, solve_lower_transposed};
 use serde::{Deserialize, Serialize};
 
+/// No rows can make an entry of a factor as large as this, whose square must be finite.
+const LARGEST_ENTRY: f64 = 1e100;
+
 /// P = LLᵀ and h = Pμ. L only ever takes up rows, so that P stays positive definite whatever comes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Belief {
@@ -74,7 +77,8 @@ impl Belief {
     /// What is wrong with it, if anything.
     pub(super) fn fault(&self) -> Option<&'static str> {
         let n = self.len();
-        if self.lower.len() != n * n || !self.lower.iter().chain(&self.natural).all(|v| v.is_finite()) {
+        let sound = self.lower.iter().all(|v| v.abs() <= LARGEST_ENTRY) && self.natural.iter().all(|v| v.is_finite());
+        if self.lower.len() != n * n || !sound {
             return Some("a factor of weights has the wrong size or is not finite");
         }
         let positive = (0..n).all(|i| self.lower[i * n + i] > 0.0);

@@ -82,7 +82,8 @@ impl Ring {
             && self.len() <= self.capacity
             && (self.head == 0 || (self.len() == self.capacity && self.head < self.capacity))
             && !self.rows.iter().any(|v| v.abs() > LARGEST_CELL)
-            && self.weights.iter().all(|w| w.is_finite() && *w >= 0.0)
+            // Rows of no weight never come this far.
+            && self.weights.iter().all(|w| w.is_finite() && *w > 0.0)
     }
 }
 

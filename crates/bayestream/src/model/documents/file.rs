@@ -14,7 +14,7 @@ impl DocumentModel {
     pub fn load(bytes: &[u8]) -> Result<DocumentModel, FormatError> {
         read_header(bytes)?.check_sort::<DocumentKind>()?;
         let mut model: DocumentModel = unpacked(bytes)?;
-        model.config.settings.check().map_err(|e| invalid(e.to_string()))?;
+        model.config.settings.check(model.config.kind).map_err(|e| invalid(e.to_string()))?;
         if !model.body.fits(&model.config) || model.pipeline.settings() != &model.config.settings.text {
             return Err(invalid("its parts do not belong to the kind it names".into()));
         }
@@ -38,18 +38,18 @@ impl DocumentModel {
 
 impl Body {
     fn fits(&self, config: &DocumentConfig) -> bool {
-        matches!(
-            (self, config.kind),
-            (Body::TopicsMmHdp(_), DocumentKind::TopicsMmHdp)
-                | (Body::NaiveBayesBmm(_), DocumentKind::NaiveBayesBmm)
-                | (Body::LdaBmm(_), DocumentKind::LdaBmm)
-                | (Body::NaiveBayesEm(_), DocumentKind::NaiveBayesEm)
-                | (Body::NaiveBayesVbDp(_), DocumentKind::NaiveBayesVbDp)
-        ) || match self {
-            Body::Svi(learner) => Some(learner.method()) == svi_method(config.kind),
-            Body::Med(learner) => {
-                learner.settings() == &config.settings.supervised
-                    && config.kind.supervised() == Some(learner.settings().sort())
+        let settings = &config.settings;
+        match (self, config.kind) {
+            (Body::TopicsMmHdp(learner), DocumentKind::TopicsMmHdp) => learner.settings() == &settings.topics,
+            (Body::NaiveBayesBmm(learner), DocumentKind::NaiveBayesBmm) => learner.settings() == &settings.moments,
+            (Body::LdaBmm(learner), DocumentKind::LdaBmm) => learner.settings() == &settings.moments,
+            (Body::NaiveBayesEm(learner), DocumentKind::NaiveBayesEm)
+            | (Body::NaiveBayesVbDp(learner), DocumentKind::NaiveBayesVbDp) => learner.settings() == &settings.batch,
+            (Body::Svi(learner), kind) => {
+                Some(learner.method()) == svi_method(kind) && learner.settings() == &settings.svi
+            }
+            (Body::Med(learner), kind) => {
+                learner.settings() == &settings.supervised && kind.supervised() == Some(learner.settings().sort())
             }
             _ => false,
         }

@@ -18,6 +18,7 @@ use crate::engine::bmm::{LdaBmm, NaiveBayesBatch, NaiveBayesBmm};
 use crate::engine::svi::{Method, SviTopics};
 use crate::engine::topics::MmHdp;
 use crate::engine::{DocumentLearner, StepReport};
+use crate::interrupt::{Interrupt, Interrupted};
 use crate::structure::{DocumentScores, EventLog, LabelSummary, LogScore};
 use crate::text::{Encoded, RawDocument, TextError, TextPipeline, Vocabulary};
 use serde::{Deserialize, Serialize};
@@ -113,14 +114,14 @@ impl Body {
 impl DocumentModel {
     /// A model that has seen nothing, and finds its words itself.
     pub fn new(config: DocumentConfig) -> Result<DocumentModel, ConfigError> {
-        config.settings.check()?;
+        config.settings.check(config.kind)?;
         let pipeline = TextPipeline::new(config.settings.text.clone()).map_err(|error| ConfigError::Text { error })?;
         Self::with_pipeline(config, pipeline)
     }
 
     /// A model that has seen nothing, and knows the given words only; numbers in documents are places in this list.
     pub fn with_words(config: DocumentConfig, words: Vec<String>) -> Result<DocumentModel, ConfigError> {
-        config.settings.check()?;
+        config.settings.check(config.kind)?;
         let pipeline = TextPipeline::with_words(config.settings.text.clone(), words)
             .map_err(|error| ConfigError::Text { error })?;
         Self::with_pipeline(config, pipeline)
@@ -272,11 +273,22 @@ impl DocumentModel {
         self.body.learner_mut().finish();
     }
 
+    /// The same, but for an interrupt, after which the model is as it was before: a batch kind has what it saw and no fit.
+    pub fn finish_unless(&mut self, interrupt: &Interrupt) -> Result<(), Interrupted> {
+        self.body.learner_mut().finish_unless(interrupt)
+    }
+
     /// Scores documents without learning from them; what became of their words comes beside.
     pub fn score(&self, documents: &[RawDocument]) -> Result<(DocumentScores, Encoded), TextError> {
         let mut buffer = DocumentBuffer::new();
         let encoded = self.pipeline.encode_frozen(documents, &mut buffer)?;
-        Ok((self.body.learner().score(&buffer.documents()), encoded))
+        let mut scores = self.body.learner().score(&buffer.documents());
+        // Labels may be known from documents that taught the learner nothing: nothing speaks for or against them.
+        if scores.n_labels == 0 && !self.labels.is_empty() {
+            scores.n_labels = self.labels.len();
+            scores.margins = vec![0.0; documents.len() * scores.n_labels];
+        }
+        Ok((scores, encoded))
     }
 
     /// The topics at this moment.

@@ -6,7 +6,7 @@ use crate::engine::bayespa::MedSettings;
 use crate::engine::bmm::{BatchSettings, BmmSettings, MOST_COMMON};
 use crate::engine::svi::SviSettings;
 use crate::engine::topics::TopicSettings;
-use crate::model::parse::{positive, put, put_option, put_word, word};
+use crate::model::parse::{check_values, positive, put, put_option, put_word, word};
 use crate::model::settings::{VARIANTS, put_known};
 use crate::model::{ConfigError, SettingInfo};
 use crate::text::{TextError, TextSetting, TextSettings};
@@ -422,9 +422,10 @@ impl DocumentSettings {
         own.chain(TextSetting::all().iter().map(of_text)).collect()
     }
 
-    /// Says what is wrong, if anything.
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
+    /// Says what is wrong for a kind, if anything.
+    pub(super) fn check(&self, kind: DocumentKind) -> Result<(), ConfigError> {
         self.text.check().map_err(|error: TextError| ConfigError::Text { error })?;
+        check_values(self, Self::of_kind(kind))?;
         let fault = self
             .topics
             .fault()
@@ -448,7 +449,7 @@ mod tests {
                 settings.set(kind, name, &value).unwrap_or_else(|error| panic!("{name}={value}: {error}"));
             }
             assert_eq!(settings, DocumentSettings::of(kind));
-            settings.check().unwrap();
+            settings.check(kind).unwrap();
         }
     }
 

@@ -13,8 +13,9 @@ pub use settings::{CovarianceChoice, FULL_UP_TO, FeatureChoice, LINEAR_SETTINGS,
 pub use snapshot::{FeatureWeight, LabelSummary, LinearSnapshot};
 
 use super::ConfigError;
+use super::parse::check_values;
 use super::rows::{check_batch, check_columns};
-use crate::data::{Batch, DocumentBuffer, LARGEST_CELL};
+use crate::data::{Batch, DocumentBuffer, LARGEST_FRAMED};
 use crate::engine::linear::{Example, Foretold, Judgement, LinearLearner, TargetChoice, Truth};
 use crate::text::{Encoded, RawDocument, TextPipeline};
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,7 @@ impl LinearConfig {
         if !self.is_words() {
             check_columns(&self.columns, "a model needs at least one column beside the labels")?;
         }
+        check_values(&self.settings, LinearChoices::of_kind(self.kind))?;
         self.settings.engine(self.kind, self.columns.len())
     }
 }
@@ -258,7 +260,7 @@ impl LinearModel {
                 [] => Ok(None),
                 [text] => match text.parse::<f64>() {
                     Ok(number) if number.is_nan() => Ok(None),
-                    Ok(number) if number.abs() <= LARGEST_CELL => Ok(Some(number)),
+                    Ok(number) if number.abs() <= LARGEST_FRAMED => Ok(Some(number)),
                     _ => Err(LinearError::NotANumber { row, value: (*text).to_string() }),
                 },
                 several => Err(LinearError::NotANumber { row, value: several.join(", ") }),

@@ -3,6 +3,7 @@
 use super::part::Part;
 use super::slots::{LEAST_KNOWN, Slot, Slots, floored};
 use crate::data::{Batch, Frame, Scaling};
+use crate::engine::bmm::BmmSettings;
 use crate::engine::parts::{Ring, ScoreTrack};
 use crate::engine::{Learner, StepReport};
 use crate::family::Moments;
@@ -127,9 +128,7 @@ impl<P: Part> MomentMatcher<P> {
     /// The learner as it would be if the warm-up ended now, or none when there is nothing to learn from.
     fn provisional(&self) -> Option<MomentMatcher<P>> {
         let mut learner = self.clone();
-        if !learner.ring.is_empty() {
-            learner.start_over();
-        }
+        learner.begin_early();
         learner.slots.is_some().then_some(learner)
     }
 }
@@ -216,6 +215,16 @@ impl<P: Part> Learner for MomentMatcher<P> {
         report
     }
 
+    fn begin_early(&mut self) {
+        if self.slots.is_none() && !self.ring.is_empty() {
+            self.start_over();
+        }
+    }
+
+    fn scores_after(&self) -> Option<u64> {
+        Some(self.milestones()[0])
+    }
+
     fn realize(&self, delta: f64) -> Vec<Component> {
         let (Some(frame), Some(slots)) = (&self.frame, &self.slots) else {
             return self.provisional().map_or_else(Vec::new, |learner| learner.realize(delta));
@@ -270,6 +279,10 @@ impl<P: Part> Learner for MomentMatcher<P> {
         self.scores.report()
     }
 
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     fn restore(&mut self, n_columns: usize) -> Result<(), String> {
         let frame_sound = self.frame.as_ref().is_none_or(|f| f.is_sound(n_columns));
         if self.n_columns != n_columns || !frame_sound {
@@ -282,7 +295,7 @@ impl<P: Part> Learner for MomentMatcher<P> {
             return Err("its components have no frame".into());
         }
         let Some(slots) = &mut self.slots else { return Ok(()) };
-        if !slots.is_sound(n_columns) {
+        if !slots.is_sound(n_columns) || slots.settings != BmmSettings::of_rows(&self.settings) {
             return Err("its components are inconsistent".into());
         }
         slots.restore();

@@ -13,6 +13,7 @@ use super::naive_bayes::{push_shares, tokens};
 use super::topics::{PolyaWork, WordTopics};
 use crate::data::Documents;
 use crate::engine::{DocumentLearner, StepReport};
+use crate::interrupt::{Interrupt, Interrupted};
 use crate::num::{self, digamma, log_sum_exp};
 use crate::structure::{DocumentScores, EventLog, LogScore, Topic, TopicHistory};
 use serde::{Deserialize, Serialize};
@@ -84,6 +85,11 @@ struct Round {
 }
 
 impl NaiveBayesBatch {
+    /// The settings it was made with.
+    pub fn settings(&self) -> &BatchSettings {
+        &self.settings
+    }
+
     /// Expectation-maximisation.
     pub fn em(settings: &BatchSettings, seed: u64, shard: u32) -> NaiveBayesBatch {
         NaiveBayesBatch::of(Method::Em, settings, seed, shard)
@@ -115,10 +121,11 @@ impl NaiveBayesBatch {
 
     /// The fit, made now when it has not been.
     fn fitted(&self) -> Option<Fit> {
-        self.fit.clone().or_else(|| self.fit_now())
+        self.fit.clone().or_else(|| self.fit_now(&Interrupt::default()))
     }
 
-    fn fit_now(&self) -> Option<Fit> {
+    /// A fit of all documents; what is left of it after an interrupt is of no use.
+    fn fit_now(&self, interrupt: &Interrupt) -> Option<Fit> {
         let documents = self.corpus.documents()?;
         let told: Vec<usize> = (0..documents.len()).filter(|&d| !documents.get(d).0.is_empty()).collect();
         if told.is_empty() {
@@ -129,7 +136,10 @@ impl NaiveBayesBatch {
         let n_tokens = documents.n_tokens() as f64;
         let (mut shares, mut before) = (Vec::new(), f64::NEG_INFINITY);
         for _ in 0..self.settings.iterations.max(1) {
-            let bound = expect(&documents, &round, k, &mut shares);
+            let bound = expect(&documents, &round, k, &mut shares, interrupt);
+            if interrupt.is_raised() {
+                return None;
+            }
             round = self.round(&documents, &shares, k);
             if bound - before < SETTLED * n_tokens {
                 break;
@@ -252,10 +262,13 @@ impl NaiveBayesBatch {
 }
 
 /// Shares of topics in every document; returns the log-probability of all.
-fn expect(documents: &Documents<'_>, round: &Round, k: usize, shares: &mut Vec<f64>) -> f64 {
+fn expect(documents: &Documents<'_>, round: &Round, k: usize, shares: &mut Vec<f64>, interrupt: &Interrupt) -> f64 {
     shares.clear();
     let mut bound = 0.0;
     for (words, counts) in documents.iter() {
+        if interrupt.is_raised() {
+            break;
+        }
         let first = shares.len();
         shares.extend_from_slice(&round.log_weights);
         let joint = &mut shares[first..];
@@ -303,10 +316,11 @@ impl DocumentLearner for NaiveBayesBatch {
         StepReport { n_rows: documents.len(), ..StepReport::default() }
     }
 
-    fn finish(&mut self) {
+    fn finish_unless(&mut self, interrupt: &Interrupt) -> Result<(), Interrupted> {
         if self.fit.is_none() {
-            self.fit = self.fit_now();
+            self.fit = interrupt.unless_raised(self.fit_now(interrupt))?;
         }
+        Ok(())
     }
 
     fn forget_words(&mut self, words: &[u32]) {

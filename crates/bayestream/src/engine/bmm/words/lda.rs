@@ -62,6 +62,11 @@ impl Work {
 }
 
 impl LdaBmm {
+    /// The settings it was made with.
+    pub fn settings(&self) -> &BmmSettings {
+        &self.settings
+    }
+
     /// A learner that has seen nothing; [`BmmSettings::for_lda`] has the settings that suit it.
     pub fn new(settings: &BmmSettings, seed: u64, shard: u32) -> LdaBmm {
         LdaBmm {

@@ -12,6 +12,7 @@ use super::ledger::Ledger;
 use super::merge::{self, Shard};
 use super::topics::{PolyaWork, WordTopics};
 use crate::data::Documents;
+use crate::engine::bmm::LARGEST_MASS;
 use crate::engine::bmm::{BmmSettings, Mixing, MixingWork, Rule};
 use crate::engine::{DocumentLearner, StepReport};
 use crate::model::Variant;
@@ -64,7 +65,7 @@ impl Lengths {
     }
 
     fn is_sound(&self) -> bool {
-        self.n_words.is_finite() && self.n_words >= self.n_documents as f64
+        self.n_words >= self.n_documents as f64 && self.n_words <= LARGEST_MASS
     }
 }
 
@@ -97,6 +98,11 @@ impl Work {
 }
 
 impl NaiveBayesBmm {
+    /// The settings it was made with.
+    pub fn settings(&self) -> &BmmSettings {
+        &self.settings
+    }
+
     /// A learner that has seen nothing.
     pub fn new(settings: &BmmSettings, seed: u64, shard: u32) -> NaiveBayesBmm {
         // λ has no way below its first value, so that this must be one it could come to.

@@ -1,5 +1,6 @@
 //! What a topic without words expects of each word.
 
+use crate::engine::bmm::LARGEST_MASS;
 use serde::{Deserialize, Serialize};
 
 /// Times, at least, that every word counts as seen before any was.
@@ -95,10 +96,10 @@ impl WordPrior {
 
     pub fn is_sound(&self, n_words: usize) -> bool {
         self.beta0 > 0.0
-            && self.beta0.is_finite()
+            && self.beta0 <= LARGEST_MASS
             && (0.0..1.0).contains(&self.common)
             && self.seen.len() <= n_words
-            && self.seen.iter().chain([&self.total]).all(|n| *n >= 0.0 && n.is_finite())
+            && self.seen.iter().chain([&self.total]).all(|n| *n >= 0.0 && *n <= LARGEST_MASS)
     }
 }
 

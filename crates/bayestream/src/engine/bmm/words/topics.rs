@@ -5,6 +5,7 @@
 //! of a word side by side.
 
 use super::prior::WordPrior;
+use crate::engine::bmm::LARGEST_MASS;
 use crate::num::{ln_gamma, ln_slice};
 use serde::{Deserialize, Serialize};
 
@@ -385,7 +386,8 @@ impl WordTopics {
     /// True when sizes agree and numbers make sense: what a file must satisfy.
     pub fn is_sound(&self) -> bool {
         let k = self.len();
-        let positive = |v: &f64| *v > 0.0 && v.is_finite();
+        // Products of two must be finite.
+        let positive = |v: &f64| *v > 0.0 && *v <= LARGEST_MASS;
         self.stride >= k
             && self.n_words.checked_mul(self.stride) == Some(self.raw.len())
             && [&self.unseen, &self.sum, &self.squares].iter().all(|v| v.len() == k)
