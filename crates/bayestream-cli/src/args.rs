@@ -3,7 +3,7 @@
 use crate::error::Failure;
 use bayestream::model::{
     AnyKind, Config, ConfigError, DocumentConfig, DocumentKind, DocumentModel, FeatureChoice, FeatureConfig,
-    FeatureKind, FeatureModel, Kind, LinearConfig, LinearKind, LinearModel, Model, Settings,
+    FeatureKind, FeatureModel, Kind, LinearConfig, LinearKind, LinearModel, Model, Settings, parse_bytes,
 };
 use bayestream_io::{DocumentOptions, Format, OnError, ReadOptions};
 use clap::{Args, ValueEnum};
@@ -23,6 +23,10 @@ pub struct KindArgs {
     /// Number of this learner among those of one stream, for models to be merged [default: 0].
     #[arg(long, value_name = "N")]
     pub shard: Option<u32>,
+    /// Memory that a new model may need, as in 8GB: more columns than fit are refused at once (how long a model remembers
+    /// is the setting `memory`) [default: 2GB].
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    pub memory: Option<u64>,
 }
 
 impl KindArgs {
@@ -46,6 +50,7 @@ impl KindArgs {
         }
         config.seed = self.seed.unwrap_or(0);
         config.shard = self.shard.unwrap_or(0);
+        config.memory_limit = self.memory.unwrap_or(config.memory_limit);
         Ok(config)
     }
 
@@ -83,6 +88,7 @@ impl KindArgs {
     /// The configuration of a model of features, without its columns.
     pub fn feature_config(&self, kind: FeatureKind) -> Result<FeatureConfig, Failure> {
         let mut config = FeatureConfig::new(kind, Vec::new());
+        config.memory_limit = self.memory.unwrap_or(config.memory_limit);
         for (name, value) in &self.settings {
             config.settings.set(kind, name, value)?;
         }
@@ -170,6 +176,11 @@ pub fn reads_features(kind: FeatureKind) -> Failure {
         "{kind} learns rows as sums of features: `fit`, `score`, `impute`, `inspect`, `sample` and `plot` take it, this \
          command does not"
     ))
+}
+
+/// A size in bytes.
+pub fn parse_memory(text: &str) -> Result<u64, String> {
+    parse_bytes(text).ok_or_else(|| "expected a size, as in 8GB, 500MB or 1.5GB".to_string())
 }
 
 /// `NAME=VALUE` as a pair.

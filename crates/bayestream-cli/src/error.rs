@@ -77,7 +77,7 @@ impl From<OutputError> for Failure {
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Failure {
         match error {
-            ConfigError::BadColumns { .. } => Failure::Failed(error.to_string()),
+            ConfigError::BadColumns { .. } | ConfigError::NoMemory { .. } => Failure::Failed(error.to_string()),
             _ => Failure::Usage(error.to_string()),
         }
     }

@@ -82,9 +82,10 @@ pub fn has_no_rows(path: &str, kind: &str, reads: &'static str) -> Failure {
     Failure::Failed(format!("{}: {error}", named(path)))
 }
 
-/// A model that has learnt enough to be used, or why not.
+/// A model ready to be used, or why not: the first model of few rows is made here, and batch kinds fit.
 pub fn learnt(path: &str, model: Model) -> Result<Model, Failure> {
-    if model.snapshot().k_realized() > 0 {
+    let model = model.ready().into_owned();
+    if model.k_implemented() > 0 {
         return Ok(model);
     }
     let n_seen = counted(model.n_seen(), "row");

@@ -65,6 +65,9 @@ pub struct ScoreTable {
     alarm_rate: f64,
     n_rows: u64,
     n_alarms: u64,
+    /// Rows without a log-density, and why there may be some.
+    n_unscored: u64,
+    why_unscored: String,
     /// The columns to blame in the latest rows that have reasons, with the rows' places in the table.
     blamed: VecDeque<(u64, Vec<usize>)>,
 }
@@ -113,8 +116,15 @@ impl ScoreTable {
             alarm_rate,
             n_rows: 0,
             n_alarms: 0,
+            n_unscored: 0,
+            why_unscored: String::new(),
             blamed: VecDeque::new(),
         })
+    }
+
+    /// Has a reason at hand for rows without a log-density.
+    pub fn explaining(self, why_unscored: String) -> ScoreTable {
+        ScoreTable { why_unscored, ..self }
     }
 
     /// Adds the rows of a batch. Whoever gives the reasons knows as much as the judge of the rows did.
@@ -167,6 +177,7 @@ impl ScoreTable {
             self.writer.write_row(&cells)?;
             self.n_rows += 1;
             self.n_alarms += u64::from(alarm);
+            self.n_unscored += u64::from(verdict.log_density.is_nan());
         }
         Ok(())
     }
@@ -217,6 +228,9 @@ impl ScoreTable {
         let told = format!("{}, {}", counted(self.n_rows, "row"), counted(self.n_alarms, "alarm"));
         self.writer.finish()?;
         terminal::note(told);
+        if self.n_unscored > 0 && !self.why_unscored.is_empty() {
+            terminal::note(format!("{} without a log-density: {}", counted(self.n_unscored, "row"), self.why_unscored));
+        }
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use crate::errors::Outcome;
 use crate::labels::Labels;
 use crate::raw_documents::RawDocuments;
+use crate::signals::Signals;
 use crate::{stored, told};
 use bayestream::model::{DocumentConfig, DocumentKind, DocumentModel};
 use bayestream::text::{RawDocument, TextError};
@@ -57,20 +58,29 @@ impl Documents {
         if !labels.is_empty() && labels.len() != documents.len() {
             return Err(TextError::UnevenLabels { n_documents: documents.len(), n_labels: labels.len() }.into());
         }
-        Ok(py.detach(|| {
+        let signals = Signals::listen();
+        py.detach(|| {
             model.set_threads(n_threads.max(1));
             documents.chunks(size).enumerate().try_for_each(|(at, some)| {
+                // After an interrupt the batches that are left are not learnt.
+                if signals.interrupt().is_raised() {
+                    return Ok(());
+                }
                 let of_these = labels.get(at * size..at * size + some.len()).unwrap_or_default();
                 model.update_labelled(some, of_these).map(drop)
             })
-        })?)
+        })?;
+        signals.raise()
     }
 
     /// Ends a pass: batch kinds fit here.
-    fn finish(&self, py: Python<'_>) {
+    fn finish(&self, py: Python<'_>) -> Outcome<()> {
         let mut model = stored::locked(py, &self.held);
         let model = &mut *model;
-        py.detach(|| model.finish());
+        let signals = Signals::listen();
+        let finished = py.detach(|| model.finish_unless(signals.interrupt()));
+        signals.raise()?;
+        Ok(finished?)
     }
 
     /// Documents as the topics explain them: topics' names, shares, log-likelihoods, words, unknown words, margins.

@@ -2,10 +2,11 @@
 //! `ValueError`, with the library's own message.
 
 use bayestream::data::DataError;
+use bayestream::interrupt::Interrupted;
 use bayestream::model::{ConfigError, FormatError, LinearError, MergeError};
 use bayestream::text::TextError;
 use pyo3::PyErr;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 
 /// An error of the library that has become an exception.
 pub struct Raised(pub PyErr);
@@ -21,6 +22,12 @@ macro_rules! raised {
 }
 
 raised!(DataError, ConfigError, FormatError, LinearError, MergeError, TextError);
+
+impl From<Interrupted> for Raised {
+    fn from(_: Interrupted) -> Raised {
+        Raised(PyKeyboardInterrupt::new_err(()))
+    }
+}
 
 impl From<PyErr> for Raised {
     fn from(error: PyErr) -> Raised {

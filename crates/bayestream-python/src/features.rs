@@ -3,6 +3,7 @@
 use crate::cells::Cells;
 use crate::errors::Outcome;
 use crate::one_by_one::Waiting;
+use crate::signals::Signals;
 use crate::{stored, told};
 use bayestream::data::DataError;
 use bayestream::model::{FeatureConfig, FeatureKind, FeatureModel};
@@ -53,7 +54,7 @@ impl Held {
 #[pymethods]
 impl Features {
     #[new]
-    #[pyo3(signature = (kind, columns, settings, seed = 0, shard = 0))]
+    #[pyo3(signature = (kind, columns, settings, seed = 0, shard = 0, memory_limit = None))]
     fn new(
         py: Python<'_>,
         kind: &str,
@@ -61,12 +62,14 @@ impl Features {
         settings: Vec<(String, String)>,
         seed: u64,
         shard: u32,
+        memory_limit: Option<&str>,
     ) -> Outcome<Features> {
         let mut config = FeatureConfig::new(kind.parse::<FeatureKind>()?, columns);
         for (name, value) in &settings {
             config.settings.set(config.kind, name, value)?;
         }
         (config.seed, config.shard) = (seed, shard);
+        config.memory_limit = told::bytes(memory_limit)?.unwrap_or(config.memory_limit);
         Ok(Features { held: Mutex::new(Held::new(py, FeatureModel::new(config)?)) })
     }
 
@@ -83,23 +86,31 @@ impl Features {
         let held = &mut *held;
         let view = cells.view();
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose().map_err(PyErr::from)?;
-        Ok(py.detach(|| {
+        let signals = Signals::listen();
+        py.detach(|| {
             held.settle()?.scorer = None;
             let model = &mut held.model;
             let d = model.columns().len();
-            view.batches(d, batch_rows, weights, |batch| model.update(batch).map(drop))
-        })?)
+            // After an interrupt the batches that are left are not learnt.
+            view.batches(d, batch_rows, weights, |batch| match signals.interrupt().is_raised() {
+                true => Ok(()),
+                false => model.update(batch).map(drop),
+            })
+        })?;
+        signals.raise()
     }
 
     /// Ends a pass: batch kinds fit here.
     fn finish(&self, py: Python<'_>) -> Outcome<()> {
         let mut held = stored::locked(py, &self.held);
         let held = &mut *held;
-        Ok(py.detach(|| {
+        let signals = Signals::listen();
+        let finished = py.detach(|| {
             held.settle()?.scorer = None;
-            held.model.finish();
-            Ok::<_, DataError>(())
-        })?)
+            Ok::<_, DataError>(held.model.finish_unless(signals.interrupt()))
+        })?;
+        signals.raise()?;
+        Ok(finished?)
     }
 
     /// Log-density of each row.

@@ -15,6 +15,7 @@ mod linear;
 mod mixtures;
 mod one_by_one;
 mod raw_documents;
+mod signals;
 mod stored;
 mod told;
 mod verdicts;

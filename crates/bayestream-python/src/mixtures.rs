@@ -3,6 +3,7 @@
 use crate::cells::Cells;
 use crate::errors::Outcome;
 use crate::one_by_one::Waiting;
+use crate::signals::Signals;
 use crate::verdicts::{self, Verdicts};
 use crate::{stored, told};
 use bayestream::data::{Batch, DataError};
@@ -74,7 +75,7 @@ impl Held {
 #[pymethods]
 impl Mixture {
     #[new]
-    #[pyo3(signature = (kind, columns, settings, seed = 0, shard = 0, for_watching = false))]
+    #[pyo3(signature = (kind, columns, settings, seed = 0, shard = 0, for_watching = false, memory_limit = None))]
     fn new(
         py: Python<'_>,
         kind: &str,
@@ -83,6 +84,7 @@ impl Mixture {
         seed: u64,
         shard: u32,
         for_watching: bool,
+        memory_limit: Option<&str>,
     ) -> Outcome<Mixture> {
         let mut config = Config::new(kind.parse::<Kind>()?, columns);
         if for_watching {
@@ -92,6 +94,7 @@ impl Mixture {
             config.settings.set(config.kind, name, value)?;
         }
         (config.seed, config.shard) = (seed, shard);
+        config.memory_limit = told::bytes(memory_limit)?.unwrap_or(config.memory_limit);
         Ok(Mixture { held: Mutex::new(Held::new(py, Model::new(config)?)) })
     }
 
@@ -108,11 +111,17 @@ impl Mixture {
         let held = &mut *held;
         let view = cells.view();
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose().map_err(PyErr::from)?;
-        Ok(py.detach(|| {
+        let signals = Signals::listen();
+        py.detach(|| {
             let model = held.learning()?;
             let d = model.columns().len();
-            view.batches(d, batch_rows, weights, |batch| model.update(batch).map(drop))
-        })?)
+            // After an interrupt the batches that are left are not learnt.
+            view.batches(d, batch_rows, weights, |batch| match signals.interrupt().is_raised() {
+                true => Ok(()),
+                false => model.update(batch).map(drop),
+            })
+        })?;
+        signals.raise()
     }
 
     /// Judges rows, then learns them, so many at a time.
@@ -120,17 +129,22 @@ impl Mixture {
         let mut held = stored::locked(py, &self.held);
         let held = &mut *held;
         let view = cells.view();
+        let signals = Signals::listen();
         let verdicts = py.detach(|| {
             let model = held.learning()?;
             let (mut all, mut some) = (Vec::with_capacity(view.n_rows()), Vec::new());
             let d = model.columns().len();
             view.batches(d, batch_rows, None, |batch| {
+                if signals.interrupt().is_raised() {
+                    return Ok(());
+                }
                 model.watch_into(batch, &mut some)?;
                 all.append(&mut some);
                 Ok(())
             })?;
             Ok::<_, DataError>(all)
         })?;
+        signals.raise()?;
         verdicts::told(py, &verdicts)
     }
 
@@ -157,10 +171,10 @@ impl Mixture {
     fn finish(&self, py: Python<'_>) -> Outcome<()> {
         let mut held = stored::locked(py, &self.held);
         let held = &mut *held;
-        Ok(py.detach(|| {
-            held.learning()?.finish();
-            Ok::<_, DataError>(())
-        })?)
+        let signals = Signals::listen();
+        let finished = py.detach(|| Ok::<_, DataError>(held.learning()?.finish_unless(signals.interrupt())))?;
+        signals.raise()?;
+        Ok(finished?)
     }
 
     /// Log-density of each row by the snapshot.

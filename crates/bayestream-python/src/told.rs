@@ -1,9 +1,21 @@
 //! What models tell, as Python's own values.
 
+use bayestream::model::parse_bytes;
 use bayestream::structure::{Event, EventLog, LogScore, Reason};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+
+/// Bytes as people write them; none where nobody says.
+pub fn bytes(text: Option<&str>) -> PyResult<Option<u64>> {
+    let parsed = |text: &str| {
+        let wrong =
+            || PyValueError::new_err(format!("memory_limit={text}: expected a size, as in \"8GB\" or \"500MB\""));
+        parse_bytes(text).ok_or_else(wrong)
+    };
+    text.map(parsed).transpose()
+}
 
 /// A matrix of so many columns.
 pub fn matrix<'py, T: numpy::Element>(

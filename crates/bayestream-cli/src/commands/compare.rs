@@ -1,6 +1,6 @@
 //! `compare`: several kinds over the same rows, side by side.
 
-use crate::args::{ReadArgs, parse_setting};
+use crate::args::{ReadArgs, parse_memory, parse_setting};
 use crate::compare::{self, Contest, Entry, Heldout};
 use crate::error::Failure;
 use crate::feed::{Feed, Next, Opening, Plan};
@@ -9,6 +9,8 @@ use crate::picture_file::PictureFile;
 use crate::progress::Progress;
 use crate::stop::{self, StopSignal};
 use crate::terminal::{self, counted};
+use bayestream::interrupt::Interrupt;
+use bayestream::model::Config;
 use bayestream_io::check_writable;
 use clap::Args;
 
@@ -28,6 +30,9 @@ pub struct CompareArgs {
     /// Seed of every random choice.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+    /// Memory that each new model may need, as in 8GB: kinds for which the columns are too many fail at once.
+    #[arg(long, value_name = "SIZE", default_value = "2GB", value_parser = parse_memory)]
+    memory: u64,
     /// Rows scored, then learnt, together.
     #[arg(long, value_name = "T", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     batch: u32,
@@ -64,12 +69,17 @@ pub fn run(args: CompareArgs) -> Result<(), Failure> {
         Opening::Columns(columns) => columns,
         Opening::Stop(signal) => return Err(stopped(signal, 0)),
     };
+    let within = |(name, config)| (name, Config { memory_limit: args.memory, ..config });
+    let configs = configs.into_iter().map(within).collect();
     let mut contest = Contest::new(configs, columns.clone(), args.read.skips());
     let mut progress = Progress::over(feed.total_bytes());
     let outcome = learn_all(&mut feed, &mut contest, &mut progress);
     progress.clear();
     let mut signal = outcome?;
-    contest.finish();
+    // Another signal ends the process: what was learnt before the first is worth the fits that are left.
+    let interrupt = if signal.is_some() { Interrupt::default() } else { stop.interrupt() };
+    contest.finish(&interrupt);
+    signal = signal.or_else(|| stop.received());
     let mut heldout = None;
     if let (Some(test), None) = (&args.test, signal) {
         let mut judged = contest.heldout();

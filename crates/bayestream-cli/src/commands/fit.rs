@@ -82,6 +82,10 @@ struct Summary<'a> {
 #[derive(Serialize)]
 struct MeanLogScore {
     prequential_mean: f64,
+    n_scored: u64,
+    /// Why no row was scored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
 }
 
 /// Learns a model.
@@ -129,7 +133,8 @@ fn fit_rows<M: RowModel>(args: &FitArgs, origin: Origin<M>) -> Result<(), Failur
     };
     let options = args.read.options(args.batch as usize);
     let plan = Plan { inputs: args.inputs.clone(), options, columns, skip };
-    let mut feed = Feed::start(plan, Some(StopSignal::listen()?));
+    let stop = StopSignal::listen()?;
+    let mut feed = Feed::start(plan, Some(stop.clone()));
     let model = match (feed.opening()?, origin) {
         (Opening::Stop(signal), _) => return Err(stopped_before("row", signal)),
         (Opening::Columns(_), Origin::Resumed(model)) => *model,
@@ -140,7 +145,7 @@ fn fit_rows<M: RowModel>(args: &FitArgs, origin: Origin<M>) -> Result<(), Failur
     let outcome = feed_all(&mut feed, &mut training, &mut progress);
     progress.clear();
     match outcome {
-        Ok(End::Complete { n_skipped, n_unfinished }) => finish(args, training, n_skipped, n_unfinished, begun),
+        Ok(End::Complete { n_skipped, n_unfinished }) => finish(args, training, n_skipped, n_unfinished, begun, &stop),
         Ok(End::Stopped { signal }) => {
             let Training { model, checkpoint, n_learnt, .. } = &mut training;
             let learnt = Interrupted { n_learnt: *n_learnt, n_seen: model.n_seen(), model: &*model, unit: "row" };
@@ -177,8 +182,12 @@ fn finish<M: RowModel>(
     n_skipped: u64,
     n_unfinished: u64,
     begun: Instant,
+    stop: &StopSignal,
 ) -> Result<(), Failure> {
-    training.model.finish();
+    if training.model.finish(&stop.interrupt()).is_err() {
+        let (kind, n_rows) = (training.model.kind_name(), counted(training.model.n_seen(), "row"));
+        return Err(stopped_while_fitting(args, kind, &n_rows, training.checkpoint.as_ref(), stop));
+    }
     model_file::save_or_rescue(&args.output, &training.model)?;
     if let Some(checkpoint) = &mut training.checkpoint {
         checkpoint.save(&training.model)?;
@@ -197,6 +206,10 @@ fn finish<M: RowModel>(
         found.k_implemented,
         short(found.log_score)
     ));
+    let reason = (found.n_scored == 0).then(|| why_unscored(training.model.kind_name(), training.model.scores_after()));
+    if let Some(reason) = &reason {
+        terminal::note(reason);
+    }
     if !args.json {
         return Ok(());
     }
@@ -209,7 +222,7 @@ fn finish<M: RowModel>(
         n_unfinished,
         k_realized: found.k_realized,
         k_implemented: found.k_implemented,
-        log_score: MeanLogScore { prequential_mean: found.log_score },
+        log_score: MeanLogScore { prequential_mean: found.log_score, n_scored: found.n_scored, reason },
         seconds,
     })
 }
@@ -223,6 +236,31 @@ pub struct Interrupted<'a, M> {
     pub n_seen: u64,
     /// What one of them is called.
     pub unit: &'a str,
+}
+
+/// Why no row was scored before it was learnt.
+pub fn why_unscored(kind: &str, scores_after: Option<u64>) -> String {
+    match scores_after {
+        None => format!("no row has a log-score: {kind} learns all rows at the end"),
+        Some(n) => format!(
+            "no row has a log-score: {kind} makes its first model of {} and scores those that follow",
+            counted(n, "row")
+        ),
+    }
+}
+
+/// Answers a signal that came while a batch kind was fitting: there is nothing to keep that reading the rows again would not
+/// give.
+pub fn stopped_while_fitting(
+    args: &FitArgs,
+    kind: &str,
+    n_seen: &str,
+    checkpoint: Option<&Checkpoint>,
+    stop: &StopSignal,
+) -> Failure {
+    let signal = stop.received().unwrap_or_default();
+    let left = format!("{}: {kind} was fitting {n_seen}, and {} was not written", stop::name(signal), args.output);
+    Failure::Stopped { signal, message: Checkpoint::left_after(checkpoint, left) }
 }
 
 /// Answers a signal that came before anything was learnt.

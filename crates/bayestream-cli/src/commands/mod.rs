@@ -14,7 +14,7 @@ mod sample;
 mod score;
 mod watch;
 
-pub use fit::{FitArgs, Interrupted, stopped, stopped_before};
+pub use fit::{FitArgs, Interrupted, stopped, stopped_before, stopped_while_fitting};
 pub use inspect::{
     EventEntry, LogScoreEntry, event_entry, event_lines, listed, setting_lines, setting_value, told_log_score,
 };

@@ -58,9 +58,7 @@ pub fn run(args: ScoreArgs) -> Result<(), Failure> {
         AnyModel::Documents(model) => documents::score::run(&args, *model),
         AnyModel::Linear(model) => linear::score::run(&args, &args.model, &model),
         AnyModel::Rows(model) => {
-            let mut model = model_file::learnt(&args.model, *model)?;
-            // Batch kinds fit here once; otherwise the judge and the scorer would each do it.
-            model.finish();
+            let model = model_file::learnt(&args.model, *model)?;
             let (judge, scorer, verdicts) = (model.judge(), model.scorer(), Vec::new());
             score_rows(&args, model.columns(), None, &mut ByMixture { judge, scorer, verdicts })
         }

@@ -87,7 +87,10 @@ pub fn run(args: WatchArgs) -> Result<(), Failure> {
         (Opening::Columns(_), Some(model)) => model,
         (Opening::Columns(columns), None) => Model::new(Config { columns, ..config })?,
     };
+    let n_first = counted(model.scores_after().unwrap_or_default(), "row");
+    let reason = format!("{} makes its first model of {n_first}", model.config().kind);
     let (scores, continued) = begin_scores(&args, model.columns())?;
+    let scores = scores.explaining(reason);
     let training = Training::new(model, Checkpoint::of(&args.checkpoint), args.read.skips());
     let mut watching = Watching::new(training, scores, &args.table.output, continued);
     let outcome = watch_all(&mut feed, &mut watching);

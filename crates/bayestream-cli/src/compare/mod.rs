@@ -13,6 +13,7 @@ use crate::terminal::counted;
 use crate::training::{batch_of, located};
 use bayestream::data::DataError;
 use bayestream::engine::StepReport;
+use bayestream::interrupt::Interrupt;
 use bayestream::model::{Config, Model};
 use bayestream::structure::Scorer;
 use course::Course;
@@ -129,9 +130,9 @@ impl Contest {
     }
 
     /// Ends the stream: kinds that fit at the end do it now.
-    pub fn finish(&mut self) {
+    pub fn finish(&mut self, interrupt: &Interrupt) {
         let n_rows = counted(self.n_rows, "row");
-        self.contestants.iter_mut().for_each(|contestant| contestant.finish(&n_rows));
+        self.contestants.iter_mut().for_each(|contestant| contestant.finish(&n_rows, interrupt));
     }
 
     /// A judge of rows that nobody has learnt.
@@ -189,10 +190,11 @@ impl Contestant {
         self.course.add(row, report, || is_streaming.then(|| model.snapshot().k_realized()));
     }
 
-    fn finish(&mut self, n_rows: &str) {
+    fn finish(&mut self, n_rows: &str, interrupt: &Interrupt) {
         let Some(model) = self.model.as_mut() else { return };
         let begun = ThreadTime::now();
-        let finished = guarded(|| model.finish());
+        let finished =
+            guarded(|| model.finish_unless(interrupt)).and_then(|done| done.map_err(|stopped| stopped.to_string()));
         self.learning += begun.elapsed();
         let outcome = finished.and_then(|()| {
             guarded(|| Outcome {
@@ -254,7 +256,7 @@ mod tests {
         contest.learn(&mut portion(600)).unwrap();
         contest.contestants[0].fail("no memory left".to_string());
         contest.learn(&mut portion(400)).unwrap();
-        contest.finish();
+        contest.finish(&Interrupt::default());
         assert_eq!(contest.n_rows(), 1000);
         assert_eq!(contest.failures().unwrap(), "gmm/ofab failed: no memory left");
         let mut heldout = contest.heldout();

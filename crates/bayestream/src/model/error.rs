@@ -1,5 +1,6 @@
 //! One error type per boundary, each with a stable code.
 
+use super::memory::{begins_with_components, told_bytes};
 use crate::data::DataError;
 use crate::text::TextError;
 use std::fmt;
@@ -42,6 +43,23 @@ pub enum ConfigError {
         /// What is wrong.
         reason: String,
     },
+    /// The columns are more than the memory that a model may take allows.
+    NoMemory {
+        /// The kind.
+        kind: String,
+        /// Columns asked for.
+        n_columns: usize,
+        /// Components that the estimate is for, of mixtures.
+        n_components: Option<usize>,
+        /// Bytes that it would need, about.
+        needed: u64,
+        /// Bytes that it may take.
+        limit: u64,
+        /// Columns that fit.
+        fits: usize,
+        /// A kind whose memory does not grow with the square of the columns, and the bytes that it would need.
+        alternative: Option<(&'static str, u64)>,
+    },
 }
 
 impl ConfigError {
@@ -53,6 +71,7 @@ impl ConfigError {
             ConfigError::BadValue { .. } => "bad-value",
             ConfigError::Text { error } => error.code(),
             ConfigError::BadColumns { .. } => "bad-columns",
+            ConfigError::NoMemory { .. } => "no-memory",
         }
     }
 }
@@ -81,6 +100,29 @@ impl fmt::Display for ConfigError {
             }
             ConfigError::Text { error } => write!(f, "{error}"),
             ConfigError::BadColumns { reason } => write!(f, "{reason}"),
+            ConfigError::NoMemory { kind, n_columns, n_components, needed, limit, fits, alternative } => {
+                let (needed, limit) = (told_bytes(*needed), told_bytes(*limit));
+                write!(f, "{kind} with {n_columns} columns would need about {needed}")?;
+                if let Some(n) = n_components {
+                    write!(f, " for {n} components")?;
+                }
+                write!(f, ", and it may take {limit}, which is enough for {fits} columns: allow it more ")?;
+                write!(
+                    f,
+                    "(--memory {}; memory_limit in Python and Rust), leave columns out",
+                    needed.replace(' ', "")
+                )?;
+                let begins_with_some = kind.parse().is_ok_and(|kind| begins_with_components(kind));
+                if begins_with_some {
+                    write!(f, ", begin with fewer components (start-components)")?;
+                }
+                match alternative {
+                    Some((other, needs)) => {
+                        write!(f, ", or learn {other} (about {}), which keeps no covariances", told_bytes(*needs))
+                    }
+                    None => Ok(()),
+                }
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ mod features;
 mod file;
 mod kind;
 mod linear;
+mod memory;
 mod merge;
 mod parse;
 mod rows;
@@ -25,6 +26,7 @@ pub use linear::{
     CovarianceChoice, FULL_UP_TO, FeatureChoice, FeatureWeight, LINEAR_KINDS, LINEAR_SETTINGS, LabelSummary,
     LinearChoices, LinearConfig, LinearError, LinearKind, LinearModel, LinearSnapshot, LinearStep,
 };
+pub use memory::{DEFAULT_MEMORY, parse_bytes};
 pub use settings::{
     DirichletSettings, MomentSettings, PruneMerge, SETTINGS, ScaleChoice, SettingInfo, Settings, Variant,
 };
@@ -39,10 +41,13 @@ use crate::engine::ofab_paper::OfabPaper;
 use crate::engine::vb::{SdaDp, Strust, Svb, Vb};
 use crate::engine::{Learner, StepReport};
 use crate::family::{FullGaussian, Ppca};
+use crate::interrupt::{Interrupt, Interrupted};
 use crate::outlier::{Watch, WatchWork};
 use crate::structure::{EventLog, LogScore, Scorer, Snapshot};
+use parse::check_values;
 use rows::{check_batch, check_columns, with_rows_that_count};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Everything a new model needs to know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,16 +62,21 @@ pub struct Config {
     pub shard: u32,
     /// Names of the columns.
     pub columns: Vec<String>,
+    /// Bytes that a new model may need ([`Config::memory_needed`]). No part of the model or of its file.
+    #[serde(skip, default = "memory::default_memory")]
+    pub memory_limit: u64,
 }
 
 impl Config {
     /// A configuration with default settings.
     pub fn new(kind: Kind, columns: Vec<String>) -> Config {
-        Config { kind, settings: Settings::default(), seed: 0, shard: 0, columns }
+        let memory_limit = DEFAULT_MEMORY;
+        Config { kind, settings: Settings::default(), seed: 0, shard: 0, columns, memory_limit }
     }
 
     fn check(&self) -> Result<(), ConfigError> {
         check_columns(&self.columns, "a model needs at least one column")?;
+        check_values(&self.settings, Settings::of_kind(self.kind))?;
         match self.kind.has_prior() {
             true => self.settings.dirichlet.check(self.columns.len()),
             false => Ok(()),
@@ -145,6 +155,7 @@ impl Model {
     /// A model that has seen nothing.
     pub fn new(config: Config) -> Result<Model, ConfigError> {
         config.check()?;
+        config.check_memory()?;
         let body = match (config.kind, config.settings.variant) {
             (Kind::GmmOfab, Variant::Default) => Body::GmmOfab(Ofab::new(&config)),
             (Kind::MppcaOfab, Variant::Default) => Body::MppcaOfab(Ofab::new(&config)),
@@ -185,6 +196,29 @@ impl Model {
     /// Ends a pass. Batch kinds fit here; without it they fit whenever a snapshot is asked for.
     pub fn finish(&mut self) {
         self.body.learner_mut().finish();
+    }
+
+    /// The same, but for an interrupt, after which the model is as it was before: a batch kind has its rows and no fit.
+    pub fn finish_unless(&mut self, interrupt: &Interrupt) -> Result<(), Interrupted> {
+        self.body.learner_mut().finish_unless(interrupt)
+    }
+
+    /// This model, ready to score: where the first model waits for more rows, the one that is made of those there are, and
+    /// batch kinds fitted.
+    pub fn ready(&self) -> Cow<'_, Model> {
+        if self.k_implemented() > 0 || self.n_seen() == 0 {
+            return Cow::Borrowed(self);
+        }
+        let mut ready = self.clone();
+        ready.body.learner_mut().begin_early();
+        ready.finish();
+        Cow::Owned(ready)
+    }
+
+    /// Rows after which rows are scored before they are learnt: the first model is made of so many. None for batch kinds,
+    /// which fit at the end.
+    pub fn scores_after(&self) -> Option<u64> {
+        self.body.learner().scores_after()
     }
 
     /// The small model of what was seen, with the shrinkage threshold of the settings.

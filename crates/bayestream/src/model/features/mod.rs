@@ -9,11 +9,14 @@ pub use kind::{FEATURE_KINDS, FeatureKind};
 pub use settings::{FEATURE_SETTINGS, FeatureSettings};
 pub use snapshot::FeatureSnapshot;
 
+use super::memory::{DEFAULT_MEMORY, default_memory};
+use super::parse::check_values;
 use super::rows::{check_batch, check_columns, with_rows_that_count};
 use super::{ConfigError, MergeError, UpdateError};
 use crate::data::Batch;
 use crate::engine::lfm::{BatchFeatures, OnlineFab, Rival, RivalSettings, Way};
 use crate::engine::{FeatureLearner, StepReport};
+use crate::interrupt::{Interrupt, Interrupted};
 use crate::structure::{EventLog, FeatureReader, FeatureScorer, FeatureSet, LogScore};
 use serde::{Deserialize, Serialize};
 
@@ -33,16 +36,21 @@ pub struct FeatureConfig {
     pub shard: u32,
     /// Names of the columns.
     pub columns: Vec<String>,
+    /// Bytes that a new model may need ([`FeatureConfig::memory_needed`]). No part of the model or of its file.
+    #[serde(skip, default = "default_memory")]
+    pub memory_limit: u64,
 }
 
 impl FeatureConfig {
     /// A configuration with default settings.
     pub fn new(kind: FeatureKind, columns: Vec<String>) -> FeatureConfig {
-        FeatureConfig { kind, settings: FeatureSettings::default(), seed: 0, shard: 0, columns }
+        let memory_limit = DEFAULT_MEMORY;
+        FeatureConfig { kind, settings: FeatureSettings::default(), seed: 0, shard: 0, columns, memory_limit }
     }
 
     fn check(&self) -> Result<(), ConfigError> {
-        check_columns(&self.columns, "a model needs at least one column")
+        check_columns(&self.columns, "a model needs at least one column")?;
+        check_values(&self.settings, FeatureSettings::of_kind(self.kind))
     }
 }
 
@@ -81,7 +89,7 @@ enum FeatureBody {
 
 impl FeatureBody {
     fn new(config: &FeatureConfig) -> FeatureBody {
-        let FeatureConfig { kind, settings, seed, shard, columns } = config;
+        let FeatureConfig { kind, settings, seed, shard, columns, .. } = config;
         let (online, n_columns) = (settings.online, columns.len());
         let rival = |rival: Rival| {
             let max_features = Some(online.fab.max_features);
@@ -120,6 +128,7 @@ impl FeatureModel {
     /// A model that has seen nothing.
     pub fn new(config: FeatureConfig) -> Result<FeatureModel, ConfigError> {
         config.check()?;
+        config.check_memory()?;
         let body = FeatureBody::new(&config);
         Ok(FeatureModel { config, body })
     }
@@ -148,6 +157,17 @@ impl FeatureModel {
     /// Ends a pass. Batch kinds fit here; without it they fit whenever a snapshot is asked for.
     pub fn finish(&mut self) {
         self.body.learner_mut().finish();
+    }
+
+    /// The same, but for an interrupt, after which the model is as it was before: a batch kind has what it saw and no fit.
+    pub fn finish_unless(&mut self, interrupt: &Interrupt) -> Result<(), Interrupted> {
+        self.body.learner_mut().finish_unless(interrupt)
+    }
+
+    /// Rows after which rows are scored before they are learnt: the first model is made of so many. None for batch kinds,
+    /// which fit at the end.
+    pub fn scores_after(&self) -> Option<u64> {
+        self.body.learner().scores_after()
     }
 
     fn features(&self) -> FeatureSet {
