@@ -27,6 +27,7 @@ class Mixture:
         seed: int = 0,
         shard: int = 0,
         for_watching: bool = False,
+        memory_limit: str | None = None,
     ) -> Mixture: ...
     def learn(self, cells: Cells, batch_rows: int, weights: Floats | None = None) -> None: ...
     def watch(self, cells: Cells, batch_rows: int) -> Verdicts: ...
@@ -56,7 +57,13 @@ class Mixture:
 
 class Features:
     def __new__(
-        cls, kind: str, columns: list[str], settings: Settings, seed: int = 0, shard: int = 0
+        cls,
+        kind: str,
+        columns: list[str],
+        settings: Settings,
+        seed: int = 0,
+        shard: int = 0,
+        memory_limit: str | None = None,
     ) -> Features: ...
     def learn(self, cells: Cells, batch_rows: int, weights: Floats | None = None) -> None: ...
     def finish(self) -> None: ...

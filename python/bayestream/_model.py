@@ -46,6 +46,11 @@ def seed_of(random_state: Any) -> int:
     raise ValueError(f"random_state={random_state!r}: expected a whole number, a generator, or None")
 
 
+def limit_of(memory_limit: Any) -> str | None:
+    """A size as the library takes it: that of the command line, or a number of bytes."""
+    return None if memory_limit is None else str(memory_limit)
+
+
 def unnamed(n_columns: int) -> list[str]:
     """What columns without names are called: as the command line calls those of a file without a header."""
     return [f"x{at}" for at in range(1, n_columns + 1)]
@@ -61,7 +66,9 @@ class StreamingModel(BaseEstimator):
 
     # What a subclass fills in: a model of these rows that has seen nothing.
     def _new_model(self, columns: list[str]) -> Any:
-        return self._holder(self._kind(), columns, settings_of(self.settings), seed_of(self.random_state), self.shard)
+        settings, seed = settings_of(self.settings), seed_of(self.random_state)
+        limits = {"memory_limit": limit_of(self.memory_limit)} if hasattr(self, "memory_limit") else {}
+        return self._holder(self._kind(), columns, settings, seed, self.shard, **limits)
 
     def _kind(self) -> str:
         name, sort = _bayestream.sort_of(self.kind)

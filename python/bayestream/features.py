@@ -21,7 +21,7 @@ class LatentFeatures(TransformerMixin, RowModel):
     ----------
     kind : str
         Any kind of features: ``bayestream.kinds("features")`` lists them.
-    settings, batch_size, shard, random_state
+    settings, batch_size, shard, random_state, memory_limit
         As in :class:`StreamingGMM`.
 
     Examples
@@ -41,12 +41,13 @@ class LatentFeatures(TransformerMixin, RowModel):
     _sort = "features"
     _holder = Features
 
-    def __init__(self, kind="lfm/online-fab", settings=None, batch_size=500, shard=0, random_state=None):
+    def __init__(self, kind="lfm/online-fab", settings=None, batch_size=500, shard=0, random_state=None, memory_limit=None):
         self.kind = kind
         self.settings = settings
         self.batch_size = batch_size
         self.shard = shard
         self.random_state = random_state
+        self.memory_limit = memory_limit
 
     def transform(self, X: Any) -> np.ndarray:
         """The probability that each row has each feature."""

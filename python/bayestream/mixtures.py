@@ -106,6 +106,8 @@ class StreamingGMM(MixtureModel):
         The number of this learner among those that are to be merged.
     random_state : int, generator or None
         Seed of every random choice; None is 0.
+    memory_limit : str, int or None
+        Memory that a new model may need, as in ``"8GB"``: more columns than fit are refused at once. None is 2 GB.
 
     Examples
     --------
@@ -123,12 +125,13 @@ class StreamingGMM(MixtureModel):
     True
     """
 
-    def __init__(self, kind="gmm/ofab", settings=None, batch_size=500, shard=0, random_state=None):
+    def __init__(self, kind="gmm/ofab", settings=None, batch_size=500, shard=0, random_state=None, memory_limit=None):
         self.kind = kind
         self.settings = settings
         self.batch_size = batch_size
         self.shard = shard
         self.random_state = random_state
+        self.memory_limit = memory_limit
 
 
 class StreamingMPPCA(MixtureModel):
@@ -147,12 +150,13 @@ class StreamingMPPCA(MixtureModel):
     2
     """
 
-    def __init__(self, kind="mppca/ofab", settings=None, batch_size=500, shard=0, random_state=None):
+    def __init__(self, kind="mppca/ofab", settings=None, batch_size=500, shard=0, random_state=None, memory_limit=None):
         self.kind = kind
         self.settings = settings
         self.batch_size = batch_size
         self.shard = shard
         self.random_state = random_state
+        self.memory_limit = memory_limit
 
     @property
     def latent_dims_(self) -> list[int | None]:
@@ -175,9 +179,10 @@ class StreamingDPMM(MixtureModel):
     3
     """
 
-    def __init__(self, kind="gmm/dp", settings=None, batch_size=500, shard=0, random_state=None):
+    def __init__(self, kind="gmm/dp", settings=None, batch_size=500, shard=0, random_state=None, memory_limit=None):
         self.kind = kind
         self.settings = settings
         self.batch_size = batch_size
         self.shard = shard
         self.random_state = random_state
+        self.memory_limit = memory_limit

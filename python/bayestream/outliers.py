@@ -8,7 +8,7 @@ import numpy as np
 
 from ._bases import OutlierMixin
 from ._bayestream import Mixture
-from ._model import seed_of, settings_of
+from ._model import limit_of, seed_of, settings_of
 from ._rows import RowModel
 from ._tables import Table, table
 
@@ -25,7 +25,7 @@ class StreamingOutlierDetector(OutlierMixin, RowModel):
         Any kind of mixture that streams.
     alarm_rate : float
         Rows with a p-value of at most this are outliers: about this share of a stream that does not change.
-    settings, shard, random_state
+    settings, shard, random_state, memory_limit
         As in :class:`StreamingGMM`; the defaults are those of ``bayestream watch``.
     batch_size : int
         Rows judged together, before they are learnt together: more is faster.
@@ -45,19 +45,29 @@ class StreamingOutlierDetector(OutlierMixin, RowModel):
     _sort = "mixture"
     _holder = Mixture
 
-    def __init__(self, kind="gmm/ofab", alarm_rate=0.01, settings=None, batch_size=10, shard=0, random_state=None):
+    def __init__(
+        self,
+        kind="gmm/ofab",
+        alarm_rate=0.01,
+        settings=None,
+        batch_size=10,
+        shard=0,
+        random_state=None,
+        memory_limit=None,
+    ):
         self.kind = kind
         self.alarm_rate = alarm_rate
         self.settings = settings
         self.batch_size = batch_size
         self.shard = shard
         self.random_state = random_state
+        self.memory_limit = memory_limit
 
     def _new_model(self, columns: list[str]) -> Any:
         if not 0.0 < self.alarm_rate <= 0.5:
             raise ValueError(f"alarm_rate={self.alarm_rate}: expected a share of the rows above 0 and at most 0.5")
         settings, seed = settings_of(self.settings), seed_of(self.random_state)
-        return Mixture(self._kind(), columns, settings, seed, self.shard, True)
+        return Mixture(self._kind(), columns, settings, seed, self.shard, True, limit_of(self.memory_limit))
 
     def fit(self, X: Any, y: Any = None):
         """Begins anew, and judges and learns the rows in their order, once."""
