@@ -325,7 +325,7 @@ impl Mixture {
         let verdicts = py.detach(|| {
             let model = &held.settle()?.model;
             let mut verdicts: Vec<Verdict> = Vec::new();
-            model.judge().judge(&Batch::new(&cells, model.columns().len())?, &mut verdicts)?;
+            model.judge_as_is().judge(&Batch::new(&cells, model.columns().len())?, &mut verdicts)?;
             Ok::<_, DataError>(verdicts)
         })?;
         Ok(verdicts.first().map_or((0.0, 1.0), |verdict| (verdict.surprise, verdict.p_value)))
