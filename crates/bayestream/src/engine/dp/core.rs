@@ -54,7 +54,10 @@ pub(super) struct Core {
 #[derive(Clone, Debug, Default)]
 pub(super) struct CoreWork {
     pub scores: Vec<f64>,
+    /// What each component gets of a row, the new one's last.
     pub shares: Vec<f64>,
+    /// Posterior probabilities of a row's class, which pruning and merging as printed go by.
+    pub posterior: Vec<f64>,
     pub filled: FilledRow,
     pub comp: CompScratch,
     pub merge: MergeScratch,
@@ -132,8 +135,15 @@ impl Core {
         work.scores.push(choice.log_new + log_predictive(&self.empty));
         let log_total = shares(&work.scores, hard, self.settings.dirichlet.epsilon, &mut work.shares);
         let is_new = work.shares[k] > 0.0;
-        for (comp, &share) in self.comps.iter_mut().zip(&work.shares) {
-            comp.claimed += weight * share;
+        let as_printed = self.settings.dirichlet.prune_merge == PruneMerge::Paper && self.rule != Rule::Lazy;
+        work.posterior.clear();
+        match as_printed && hard {
+            // The likeliest class gets the row, but every class has its probability of it.
+            true => work.posterior.extend(work.scores.iter().map(|s| (s - log_total).exp())), // [ASUGS] section 5.1, q
+            false => work.posterior.extend_from_slice(&work.shares),
+        }
+        for ((comp, &share), posterior) in self.comps.iter_mut().zip(&work.shares).zip(&work.posterior) {
+            comp.claimed += weight * posterior; // [ASUGS] section 5.1, w
             if share <= NEGLIGIBLE {
                 continue;
             }
@@ -148,19 +158,20 @@ impl Core {
         self.concentration.learn(is_new, self.mass);
         self.n_learnt += 1;
         self.mass += weight;
-        self.work = work;
-        if is_new {
-            let share = self.work.shares[k];
-            self.birth(row, weight * share);
+        if as_printed {
+            // Before room is made for a new component, which moves the others.
+            self.overlaps.add(&work.posterior[..k + usize::from(is_new)], weight);
         }
-        if self.settings.dirichlet.prune_merge == PruneMerge::Paper {
-            self.overlaps.add(&self.work.shares, self.comps.len(), weight);
+        let (share, posterior) = (work.shares[k], work.posterior[k]);
+        self.work = work;
+        if is_new && self.birth(row, weight * share) {
+            self.comps.last_mut().expect("one was born").claimed = weight * posterior;
         }
         log_total
     }
 
-    /// A component of one row, after room was made for it.
-    pub fn birth(&mut self, row: &[f64], weight: f64) {
+    /// A component of one row, after room was made for it; false when there is no room.
+    pub fn birth(&mut self, row: &[f64], weight: f64) -> bool {
         while self.comps.len() >= self.settings.max_components {
             if !self.make_room() {
                 // One component is all there may be: it takes what comes.
@@ -169,7 +180,8 @@ impl Core {
                 comp.posterior.fill(row, &mut work.filled);
                 comp.add_filled(&work.filled, weight, &self.prior, &mut work.comp);
                 self.work = work;
-                return;
+                self.overlaps.keep(self.comps.len());
+                return false;
             }
         }
         let d = row.len();
@@ -191,6 +203,7 @@ impl Core {
         }
         self.comps.push(Comp::new(id, moments, &self.prior, self.n_learnt, &mut work.comp));
         self.work = work;
+        true
     }
 
     /// Log joint probability of the rows and of how they are divided.

@@ -196,8 +196,8 @@ impl Core {
 
     /// Component `j` joins component `i` < `j`; the heavier keeps its name.
     fn join(&mut self, i: usize, j: usize) {
+        self.join_overlaps(i, j);
         let mut gone = self.comps.remove(j);
-        self.overlaps.remove(j);
         let comp = &mut self.comps[i];
         if gone.moments.count > comp.moments.count {
             std::mem::swap(&mut gone.id, &mut comp.id);

@@ -7,7 +7,7 @@ use crate::model::{DirichletSettings, PruneMerge, Settings};
 use crate::num::{self, ln_gamma};
 use crate::synthetic::grid_truth;
 
-fn core(rule: Rule, d: usize, change: impl FnOnce(&mut DirichletSettings)) -> Core {
+pub(super) fn core(rule: Rule, d: usize, change: impl FnOnce(&mut DirichletSettings)) -> Core {
     let mut settings = Settings::default();
     settings.dirichlet = DirichletSettings { prior_scale: Some(0.05), nu0: Some(d as f64 + 4.0), ..settings.dirichlet };
     change(&mut settings.dirichlet);
@@ -16,7 +16,7 @@ fn core(rule: Rule, d: usize, change: impl FnOnce(&mut DirichletSettings)) -> Co
 }
 
 /// Rows of a grid with unit variance in each column, as in a frame.
-fn rows(n: usize, seed: u64) -> Vec<f64> {
+pub(super) fn rows(n: usize, seed: u64) -> Vec<f64> {
     grid_truth(3, 1.2, 0.02).sample(n, seed).0
 }
 
