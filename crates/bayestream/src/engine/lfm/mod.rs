@@ -41,6 +41,8 @@ mod rivals;
 mod rows;
 mod settings;
 mod statistics;
+#[cfg(test)]
+mod theorems;
 mod unseen;
 
 pub use batch::{BatchFeatures, Iteration, Way};

@@ -22,6 +22,8 @@ mod tally;
 mod task;
 
 #[cfg(test)]
+mod averaging_regret;
+#[cfg(test)]
 mod laws;
 #[cfg(test)]
 mod regret;

@@ -11,30 +11,30 @@ use super::*;
 use crate::num::{Rng, stream};
 
 /// Weights on a grid, of one or two dimensions.
-struct Grid {
-    points: Vec<[f64; 2]>,
+pub(super) struct Grid {
+    pub points: Vec<[f64; 2]>,
 }
 
 impl Grid {
-    fn line(reach: f64) -> Grid {
+    pub fn line(reach: f64) -> Grid {
         let n = 2001;
         let at = |i: usize| reach * (2.0 * i as f64 / (n - 1) as f64 - 1.0);
         Grid { points: (0..n).map(|i| [at(i), 0.0]).collect() }
     }
 
-    fn plane(reach: f64) -> Grid {
+    pub fn plane(reach: f64) -> Grid {
         let n = 141;
         let at = |i: usize| reach * (2.0 * i as f64 / (n - 1) as f64 - 1.0);
         Grid { points: (0..n * n).map(|i| [at(i / n), at(i % n)]).collect() }
     }
 
     /// A distribution with these log-weights.
-    fn normal(&self, mean: [f64; 2], deviation: f64) -> Vec<f64> {
+    pub fn normal(&self, mean: [f64; 2], deviation: f64) -> Vec<f64> {
         let log = |w: &[f64; 2]| -((w[0] - mean[0]).powi(2) + (w[1] - mean[1]).powi(2)) / (2.0 * deviation * deviation);
         normalised(self.points.iter().map(log).collect())
     }
 
-    fn losses(&self, row: &Row, c: f64) -> Vec<f64> {
+    pub fn losses(&self, row: &Row, c: f64) -> Vec<f64> {
         self.points.iter().map(|w| 2.0 * c * row.hinge(w)).collect()
     }
 
@@ -45,29 +45,29 @@ impl Grid {
     }
 }
 
-fn normalised(log: Vec<f64>) -> Vec<f64> {
+pub(super) fn normalised(log: Vec<f64>) -> Vec<f64> {
     let top = log.iter().copied().fold(f64::MIN, f64::max);
     let total: f64 = log.iter().map(|l| (l - top).exp()).sum();
     log.into_iter().map(|l| (l - top).exp() / total).collect()
 }
 
-fn mean_of(q: &[f64], values: &[f64]) -> f64 {
+pub(super) fn mean_of(q: &[f64], values: &[f64]) -> f64 {
     q.iter().zip(values).map(|(q, v)| q * v).sum()
 }
 
-fn divergence(p: &[f64], q: &[f64]) -> f64 {
+pub(super) fn divergence(p: &[f64], q: &[f64]) -> f64 {
     p.iter().zip(q).filter(|(p, _)| **p > 0.0).map(|(p, q)| p * (p / q).ln()).sum()
 }
 
 #[derive(Clone, Copy)]
-struct Row {
-    x: [f64; 2],
-    y: f64,
-    epsilon: f64,
+pub(super) struct Row {
+    pub x: [f64; 2],
+    pub y: f64,
+    pub epsilon: f64,
 }
 
 impl Row {
-    fn hinge(&self, w: &[f64; 2]) -> f64 {
+    pub fn hinge(&self, w: &[f64; 2]) -> f64 {
         (self.epsilon - self.y * (w[0] * self.x[0] + w[1] * self.x[1])).max(0.0)
     }
 }
@@ -85,7 +85,7 @@ fn follow(grid: &Grid, rows: &[Row], c: f64, rate: f64) -> (Vec<f64>, Vec<f64>) 
 }
 
 /// Rows of a noisy truth, within a unit ball, some labels turned round.
-fn rows(rng: &mut Rng, n: usize, d: usize, flipped: f64, epsilon: f64) -> Vec<Row> {
+pub(super) fn rows(rng: &mut Rng, n: usize, d: usize, flipped: f64, epsilon: f64) -> Vec<Row> {
     let truth = [rng.normal(), rng.normal()];
     let row = |_| {
         let mut x = [2.0 * rng.uniform() - 1.0, if d == 2 { 2.0 * rng.uniform() - 1.0 } else { 0.0 }];
@@ -98,12 +98,12 @@ fn rows(rng: &mut Rng, n: usize, d: usize, flipped: f64, epsilon: f64) -> Vec<Ro
 }
 
 /// Fixed distributions to compare with.
-fn rivals(grid: &Grid, rng: &mut Rng, n: usize) -> Vec<Vec<f64>> {
+pub(super) fn rivals(grid: &Grid, rng: &mut Rng, n: usize) -> Vec<Vec<f64>> {
     let one = |_| grid.normal([1.5 * rng.normal(), 1.5 * rng.normal()], (0.8 * rng.normal() - 0.7).exp().max(0.1));
     (0..n).map(one).collect()
 }
 
-const ROUNDING: f64 = 1e-9;
+pub(super) const ROUNDING: f64 = 1e-9;
 
 #[test]
 fn what_was_paid_is_at_most_what_any_rival_pays_and_its_distance_from_the_prior() {
@@ -193,7 +193,7 @@ fn the_bound_as_printed_is_broken_by_one_large_row_and_by_a_beta_of_another_upda
 }
 
 /// E (m + s z)₊ for standard normal z.
-fn expected_hinge(m: f64, s: f64) -> f64 {
+pub(super) fn expected_hinge(m: f64, s: f64) -> f64 {
     let t = m / s;
     let density = (-0.5 * t * t).exp() / (2.0 * std::f64::consts::PI).sqrt();
     m * 0.5 * libm::erfc(-t / std::f64::consts::SQRT_2) + s * density
