@@ -25,12 +25,18 @@ pub struct Experiment {
 }
 
 /// Every experiment there is.
-pub const EXPERIMENTS: [Experiment; 48] = [
+pub const EXPERIMENTS: [Experiment; 49] = [
     Experiment {
         name: "ofab/table1",
         shows: "Table I and figure 2: divergence from the truth and number of components after 5,000 batches",
         needs_data: false,
         run: ofab::table1::run,
+    },
+    Experiment {
+        name: "ofab/rivals",
+        shows: "Figure 2 and Table I with the paper's rivals, their number of components by cross-validation",
+        needs_data: false,
+        run: ofab::rivals::run,
     },
     Experiment {
         name: "ofab/variant",

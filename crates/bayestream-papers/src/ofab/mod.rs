@@ -1,5 +1,6 @@
 //! Online FAB inference for mixtures: the experiments of its section V, and some it does not have.
 
+mod cross_validation;
 pub mod drift;
 pub mod kdd;
 pub mod letters;
@@ -8,7 +9,9 @@ mod outliers;
 pub mod overlap;
 pub mod printed;
 pub mod real;
+pub mod rivals;
 pub mod shuttle;
+mod spread;
 pub mod table1;
 pub mod variant;
 

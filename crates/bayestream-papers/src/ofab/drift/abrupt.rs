@@ -10,23 +10,22 @@ use crate::summary::{list, median, three};
 use crate::table::Table;
 use bayestream::model::{Kind, Settings};
 use bayestream::synthetic::{AbruptDrift, Covariance};
-use bayestream_plot::{Chart, MarkStyle, SvgFigure, grid};
 
 /// Batches between two looks at the number of components.
-const EVERY: usize = 5;
+pub const EVERY: usize = 5;
 /// Share of the later looks of a segment that must be right for a number to count as found.
 const STAYS: f64 = 0.8;
 
-struct Run {
+pub struct Run {
     /// Components after every [`EVERY`] batches.
-    k: Vec<usize>,
-    /// Mean log-density of each batch before it was learnt from, and under the truth.
-    log_score: Vec<f64>,
-    log_truth: Vec<f64>,
+    pub k: Vec<usize>,
+    /// Mean log-density of each batch before it was learned from (not a number for the first), and under the truth.
+    pub log_score: Vec<f64>,
+    pub log_truth: Vec<f64>,
     /// One value per segment.
-    lags: Vec<f64>,
-    k_at_end: Vec<usize>,
-    kl_at_end: Vec<f64>,
+    pub lags: Vec<f64>,
+    pub k_at_end: Vec<usize>,
+    pub kl_at_end: Vec<f64>,
 }
 
 pub fn run(setting: &mut Setting<'_>, seeds: &[u64]) -> Result<Outcome, ReproduceError> {
@@ -34,31 +33,26 @@ pub fn run(setting: &mut Setting<'_>, seeds: &[u64]) -> Result<Outcome, Reproduc
         let lags: Vec<String> = run.lags.iter().map(|lag| three(*lag)).collect();
         format!("drift seed {seed}: K {} lags {}", list(&run.k_at_end), list(lags))
     };
-    let runs = run_all(seeds, setting.n_threads, setting.progress, describe, |seed| one_run(*seed))?;
+    let runs = run_all(seeds, setting.n_threads, setting.progress, describe, |seed| {
+        one_run(Kind::GmmOfab, Settings::default(), *seed)
+    })?;
     let note = format!(
         "`gmm/ofab`, 500 batches of 10 rows in 3 columns, truth 3, 3, 4 components from batches 1, 151, 296. The \
          number of components is looked at every {EVERY} batches; the lag is the number of batches from a segment's \
          start until it is right and right in at least {:.0} % of the looks from there to the segment's end (∞ when \
-         that never happens). The prequential log-score of a batch is taken before it is learnt from.",
+         that never happens). The prequential log-score of a batch is taken before it is learned from.",
         100.0 * STAYS
     );
-    let figures = runs.first().map(|run| {
-        ("stream", format!("Figure 3: prequential log-score and components, seed {}", seeds[0]), figure(run))
-    });
-    Ok(Outcome {
-        notes: vec![note],
-        tables: vec![table(seeds, &runs)],
-        figures: figures.into_iter().collect(),
-        files: Vec::new(),
-    })
+    Ok(Outcome { notes: vec![note], tables: vec![table(seeds, &runs)], ..Outcome::default() })
 }
 
-fn one_run(seed: u64) -> Result<Run, ReproduceError> {
+/// One pass of a kind over the stream of this seed.
+pub fn one_run(kind: Kind, settings: Settings, seed: u64) -> Result<Run, ReproduceError> {
     let drift = AbruptDrift::new(Covariance::Aat, seed);
     let truths: Vec<_> = drift.segments.iter().map(|segment| drift.truth_of(segment)).collect();
     let (rows, _) = drift.sample(seed);
     let d = drift.truth.n_columns();
-    let mut model = new_model(Kind::GmmOfab, d, seed, Settings::default())?;
+    let mut model = new_model(kind, d, seed, settings)?;
     let (mut k, mut log_score, mut snapshots) = (Vec::new(), Vec::new(), Vec::new());
     feed(&mut model, &rows, drift.batch, |n_done, model, report| {
         log_score.push(report.log_score / report.n_scored as f64);
@@ -119,44 +113,6 @@ fn table(seeds: &[u64], runs: &[Run]) -> Table {
     row.push(list((0..3).map(kl)));
     table.row(row);
     table
-}
-
-fn figure(run: &Run) -> SvgFigure {
-    let by_batch = |values: &[f64]| -> Vec<(f64, f64)> {
-        values.iter().enumerate().map(|(ix, value)| ((ix + 1) as f64, *value)).collect()
-    };
-    let switches = [(150.5, "4-6"), (295.5, "7-10")];
-    let looks: Vec<(f64, f64)> =
-        run.k.iter().enumerate().map(|(ix, k)| (((ix + 1) * EVERY) as f64, *k as f64)).collect();
-    // The first batch after a switch may lie arbitrarily far down; the axis is for the rest.
-    let lowest = run.log_truth.iter().copied().fold(f64::INFINITY, f64::min);
-    let highest = run.log_truth.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let score = Chart::new("Log-score of each batch before learning from it")
-        .size(560.0, 360.0)
-        .x_label("batch")
-        .y_label("nats a row")
-        .y_range(lowest - 15.0, highest + 1.0)
-        .line("gmm/ofab", &by_batch(&run.log_score))
-        .color(0)
-        .line_width(1.2)
-        .line("truth", &by_batch(&run.log_truth))
-        .color(1)
-        .dashed()
-        .line_width(1.0)
-        .marks(&switches, MarkStyle::default());
-    let most = run.k.iter().copied().max().unwrap_or(4).max(4) as f64;
-    let k = Chart::new("Components")
-        .size(560.0, 360.0)
-        .x_label("batch")
-        .y_label("K")
-        .y_range(0.0, most + 1.0)
-        .step("gmm/ofab", &looks)
-        .color(0)
-        .step("truth", &[(1.0, 3.0), (296.0, 4.0), (500.0, 4.0)])
-        .color(1)
-        .dashed()
-        .marks(&switches, MarkStyle::default());
-    grid(&[score, k], 2)
 }
 
 #[cfg(test)]
