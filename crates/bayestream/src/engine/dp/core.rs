@@ -190,7 +190,7 @@ impl Core {
         if !row.iter().any(|v| v.is_nan()) {
             let scratch = &mut self.work.comp;
             self.comps.push(Comp::of_row(id, (row, weight), &self.empty, &self.prior, self.n_learnt, scratch));
-            return;
+            return true;
         }
         let mut work = std::mem::take(&mut self.work);
         self.empty.fill(row, &mut work.filled);
