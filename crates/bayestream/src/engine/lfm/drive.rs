@@ -3,6 +3,8 @@
 use super::fit::{Fit, Saved};
 use super::grow::{MANY_CELLS, births, grow, regrow};
 use super::held_out::HeldOut;
+use super::many::grow_many;
+use super::prune::prune;
 use super::rows::Rows;
 use super::settings::{FabSettings, Gate, Start};
 use crate::interrupt::Interrupt;
@@ -16,15 +18,10 @@ const PATIENCE: usize = 5;
 const FOLDS: usize = 5;
 const SHARE_OF_FEW: f64 = 0.1;
 /// Share of the cells held out along the way with many rows.
-const SHARE_OF_MANY: f64 = 0.05;
+pub(super) const SHARE_OF_MANY: f64 = 0.05;
 /// Starts of which the best is kept, where there are few cells, and cells that all of them may have together.
 const STARTS: usize = 6;
 const CELLS_OF_STARTS: usize = 75_000;
-/// Where there are many cells, features are born on so many rows for each column, at random, and on so many at least; then all
-/// rows take part, whose features are found in so many sweeps.
-const ROWS_FOR_BIRTHS: usize = 16;
-const LEAST_ROWS_FOR_BIRTHS: usize = 2000;
-const SWEEPS_FOR_ALL: usize = 10;
 /// Rounds of births and moves, at most.
 const ROUNDS: usize = 3;
 
@@ -39,11 +36,11 @@ pub struct Fitted {
 
 /// Rows to fit: framed, row by row, NaN where missing.
 #[derive(Clone, Copy)]
-struct Framed<'a> {
-    cells: &'a [f64],
-    d: usize,
-    weights: Option<&'a [f64]>,
-    interrupt: &'a Interrupt,
+pub(super) struct Framed<'a> {
+    pub cells: &'a [f64],
+    pub d: usize,
+    pub weights: Option<&'a [f64]>,
+    pub interrupt: &'a Interrupt,
 }
 
 impl Framed<'_> {
@@ -53,17 +50,19 @@ impl Framed<'_> {
         rows
     }
 
-    /// Some of the rows, and their weights.
-    fn part(&self, n: usize, rng: &mut Rng) -> (Vec<f64>, Option<Vec<f64>>) {
+    /// Some of the rows, and weights by which they stand for all: what a feature is worth by the criterion grows as the rows, and
+    /// what it costs only as their logarithm.
+    pub fn part(&self, n: usize, rng: &mut Rng) -> (Vec<f64>, Vec<f64>) {
         let mut order: Vec<usize> = (0..self.cells.len() / self.d).collect();
+        let each = order.len() as f64 / n as f64;
         rng.shuffle(&mut order);
         order.truncate(n);
         let cells = order.iter().flat_map(|i| self.cells[i * self.d..][..self.d].iter().copied()).collect();
-        (cells, self.weights.map(|weights| order.iter().map(|i| weights[*i]).collect()))
+        (cells, order.iter().map(|i| each * self.weights.map_or(1.0, |weights| weights[*i])).collect())
     }
 
     /// The rows without some of their cells, and these.
-    fn hold_out(&self, share: f64, rng: &mut Rng) -> (Rows, HeldOut) {
+    pub fn hold_out(&self, share: f64, rng: &mut Rng) -> (Rows, HeldOut) {
         let mut seen = self.cells.to_vec();
         let held_out = HeldOut::take(&mut seen, self.d, share, rng);
         (Framed { cells: &seen, ..*self }.rows(), held_out)
@@ -88,6 +87,10 @@ pub fn fit_rows(
         return Fitted { rows, fit };
     }
     let mut settings = *settings;
+    if rows.n_cells > MANY_CELLS {
+        // An iteration takes long there, and the bound grows by little in each of many columns: what counts is a cell's gain.
+        settings.tolerance *= d as f64;
+    }
     match settings.start {
         Start::Random => scatter(&mut fit, &rows, &settings, &mut rng),
         // Deviates: the paper shrinks random features, which kills true ones while W is still noise
@@ -97,29 +100,18 @@ pub fn fit_rows(
             if judge == Judge::Before {
                 settings.max_features = foretelling(framed, &settings, &mut rng);
             }
-            let most_unjudged = match judge {
-                Judge::Along if rows.n_cells > MANY_CELLS => 0,
-                Judge::Along => d / 2,
-                Judge::No | Judge::Before => usize::MAX,
-            };
-            let enough = (ROWS_FOR_BIRTHS * d).max(LEAST_ROWS_FOR_BIRTHS);
-            fit = if rows.n_cells > MANY_CELLS && rows.n > 2 * enough {
-                let (cells, weights) = framed.part(enough, &mut rng);
-                let part = Framed { cells: &cells, d, weights: weights.as_deref(), interrupt };
-                let born = best_start(part, &part.rows(), &settings, most_unjudged, &mut rng, watch);
-                Fit::from_parameters(&rows, &born.parameters, SWEEPS_FOR_ALL)
-            } else {
-                best_start(framed, &rows, &settings, most_unjudged, &mut rng, watch)
+            let most_unjudged = if judge == Judge::Along { d / 2 } else { usize::MAX };
+            fit = match rows.n_cells > MANY_CELLS {
+                true => grow_many(framed, &rows, &settings, judge == Judge::Along, &mut rng, watch),
+                false => best_start(framed, &rows, &settings, most_unjudged, &mut rng, watch),
             };
         }
     }
-    if rows.n_cells > MANY_CELLS {
-        // An iteration takes long there, and the bound grows by little in each of many columns: what counts is a cell's gain.
-        settings.tolerance *= d as f64;
-    }
     fit.converge(&rows, &settings.pace(), watch);
-    if settings.moves && rows.n_cells <= MANY_CELLS {
-        moves(&mut fit, &rows, &settings, watch);
+    match settings.moves {
+        true if rows.n_cells > MANY_CELLS => prune(&mut fit, &rows, &settings.pace(), watch),
+        true => moves(&mut fit, &rows, &settings, watch),
+        false => {}
     }
     Fitted { rows, fit }
 }

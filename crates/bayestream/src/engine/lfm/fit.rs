@@ -12,7 +12,7 @@ use crate::num::Rng;
 /// Features that are tried for removal, the least salient first.
 const REMOVALS_TRIED: usize = 4;
 /// Sweeps in which other features take over from a removed one.
-const TAKE_OVER_SWEEPS: usize = 5;
+pub(super) const TAKE_OVER_SWEEPS: usize = 5;
 /// Pairs of features that are tried for merging, the nearest first.
 const MERGES_TRIED: usize = 3;
 
@@ -220,18 +220,23 @@ impl Fit {
         let saved = self.save();
         for &k in order.iter().take(REMOVALS_TRIED).take_while(|_| !rows.interrupt.is_raised()) {
             let keep: Vec<bool> = (0..saved.k).map(|l| l != k).collect();
-            self.field.retain(&keep);
-            // The others take over before w and b are found anew, or these would follow rows that nothing explains.
-            self.parameters.retain(&keep);
-            self.field.prepare(rows, &self.parameters);
-            (0..TAKE_OVER_SWEEPS).for_each(|_| self.field.sweep(rows, &self.parameters, penalty(rows)));
-            self.try_out(rows, pace);
+            self.do_without(&keep, rows, pace);
             if self.bound > saved.bound {
                 return true;
             }
             self.restore(&saved);
         }
         false
+    }
+
+    /// Lets go of the features that are not marked, and iterates a little.
+    pub fn do_without(&mut self, keep: &[bool], rows: &Rows, pace: &Pace) {
+        self.field.retain(keep);
+        // The others take over before w and b are found anew, or these would follow rows that nothing explains.
+        self.parameters.retain(keep);
+        self.field.prepare(rows, &self.parameters);
+        (0..TAKE_OVER_SWEEPS).for_each(|_| self.field.sweep(rows, &self.parameters, penalty(rows)));
+        self.try_out(rows, pace);
     }
 
     /// Tries to make one of two features that add much the same; true when the bound rose.

@@ -25,6 +25,11 @@ impl HeldOut {
         HeldOut { cells }
     }
 
+    /// No cell is held out.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
     /// Σ of the held-out cells' log-densities, each row's μ known by its other cells: by the features, the doubt about them, and
     /// the noise.
     pub fn log_likelihood(&self, rows: &Rows, p: &Parameters, field: &Field) -> f64 {

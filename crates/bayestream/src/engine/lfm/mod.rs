@@ -12,6 +12,8 @@
 //! | `direction` | where a new feature could be |
 //! | `fit` | the loop over all rows, and the moves |
 //! | `grow` | births: many at once, single ones, and in the place of others |
+//! | `many` | births where there are many cells, in blocks |
+//! | `prune` | features let go where there are many cells |
 //! | `held_out` | cells to judge births by |
 //! | `unseen` | the noise of cells that are missing |
 //! | `drive` | a fit from nothing |
@@ -35,8 +37,10 @@ mod grow;
 mod held_out;
 #[cfg(test)]
 mod laws;
+mod many;
 mod online;
 mod parameters;
+mod prune;
 mod rivals;
 mod rows;
 mod settings;
