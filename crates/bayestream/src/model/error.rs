@@ -112,7 +112,7 @@ impl fmt::Display for ConfigError {
                     "(--memory {}; memory_limit in Python and Rust), leave columns out",
                     needed.replace(' ', "")
                 )?;
-                let begins_with_some = kind.parse().is_ok_and(|kind| begins_with_components(kind));
+                let begins_with_some = kind.parse().is_ok_and(begins_with_components);
                 if begins_with_some {
                     write!(f, ", begin with fewer components (start-components)")?;
                 }

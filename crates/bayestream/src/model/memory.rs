@@ -161,7 +161,7 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
         _ => return None,
     };
     let bytes = digits.trim().parse::<f64>().ok()? * unit;
-    (bytes >= 1.0 && bytes <= 1e18).then_some(bytes as u64)
+    (1.0..=1e18).contains(&bytes).then_some(bytes as u64)
 }
 
 /// The same for people to read.

@@ -67,14 +67,10 @@ pub(super) fn word<T: PartialEq>(value: &T, words: &[(&'static str, T)]) -> Stri
 
 /// Refuses settings that were not parsed but put together in code, where the parser would have refused their text, with
 /// the words that it would have used.
-pub(super) fn check_values<S: Clone, K>(
+pub(super) fn check_values<S: Clone + 'static, K: 'static>(
     settings: &S,
     known: impl Iterator<Item = &'static SettingInfo<S, K>>,
-) -> Result<(), ConfigError>
-where
-    S: 'static,
-    K: 'static,
-{
+) -> Result<(), ConfigError> {
     for info in known {
         let value = (info.get)(settings);
         if !(info.set)(&mut settings.clone(), &value) {
