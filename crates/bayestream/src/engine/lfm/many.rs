@@ -16,8 +16,7 @@ const LARGE_BLOCK: usize = 64;
 const BLOCK_ON_ALL: usize = 32;
 /// A refused block is tried again with this part of its features.
 const PART_OF_REFUSED: usize = 4;
-/// Iterations before a large block is judged, for each of those before a single birth is, and before a smaller one is refused by the
-/// criterion alone, at most.
+/// Iterations before a large block is judged, for each of those before a single birth is: much is still to be found.
 const LONGER_TRIAL: usize = 3;
 /// Where there are twice as many rows, the first block is born on so many for each column, at random, and on so many at least;
 /// then all rows take part, whose features are found in so many sweeps.
@@ -67,11 +66,7 @@ impl Growth {
         let before = self.fit.save();
         let longer = if n == LARGE_BLOCK { LONGER_TRIAL } else { 1 };
         let n_tried = self.fit.add_many(n, &self.seen, pace, longer, rng);
-        let mut told = self.tell();
-        if n_tried > 0 && longer == 1 && told > self.told && self.fit.bound <= before.bound {
-            self.catch_up(before.bound, pace);
-            told = self.tell();
-        }
+        let told = self.tell();
         let is_told = told > self.told || self.held_out.is_empty();
         if n_tried > 0 && self.fit.bound > before.bound && is_told {
             self.told = told;
@@ -80,20 +75,6 @@ impl Growth {
         }
         self.fit.restore(&before);
         Some(n_tried)
-    }
-
-    /// Iterates on as long as the bound will reach another one if it gains as much again: held-out cells speak for a block whose
-    /// features are not where they will be.
-    fn catch_up(&mut self, bound: f64, pace: &Pace) {
-        for _ in (1..LONGER_TRIAL).take_while(|_| !self.seen.interrupt.is_raised()) {
-            let was = self.fit.bound;
-            for _ in 0..pace.trial_iterations {
-                self.fit.iterate(&self.seen, pace.shrink_steps);
-            }
-            if self.fit.bound > bound || bound - self.fit.bound > self.fit.bound - was {
-                return;
-            }
-        }
     }
 
     /// Log-likelihood of the held-out cells.
