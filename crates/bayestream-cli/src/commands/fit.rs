@@ -74,6 +74,8 @@ struct Summary<'a> {
     n_skipped: u64,
     n_unfinished: u64,
     k_realized: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n_clusters: Option<usize>,
     k_implemented: usize,
     log_score: MeanLogScore,
     seconds: f64,
@@ -202,7 +204,7 @@ fn finish<M: RowModel>(
         training.model.kind_name(),
         counted(training.n_learnt, "row"),
         short(seconds),
-        counted(found.k_realized as u64, M::PART),
+        terminal::told_parts(found.k_realized, M::PART, found.n_clusters),
         found.k_implemented,
         short(found.log_score)
     ));
@@ -221,6 +223,7 @@ fn finish<M: RowModel>(
         n_skipped,
         n_unfinished,
         k_realized: found.k_realized,
+        n_clusters: found.n_clusters,
         k_implemented: found.k_implemented,
         log_score: MeanLogScore { prequential_mean: found.log_score, n_scored: found.n_scored, reason },
         seconds,

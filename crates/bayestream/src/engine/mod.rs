@@ -10,6 +10,7 @@ pub mod ofab;
 pub mod ofab_paper;
 pub mod parts;
 pub mod readout;
+mod ring_fit;
 pub mod svi;
 pub mod topics;
 pub mod vb;
@@ -18,7 +19,8 @@ use crate::data::{Batch, Documents};
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::model::Settings;
 use crate::structure::{
-    Component, DocumentScores, Evaluation, EventLog, FeatureSet, LabelSummary, LogScore, Scorer, Topic, TopicHistory,
+    Component, DocumentScores, Evaluation, EventLog, FeatureSet, LabelSummary, LogScore, PooledSnapshot, Scorer, Topic,
+    TopicHistory,
 };
 
 /// What an update did.
@@ -63,6 +65,11 @@ pub trait Learner {
 
     /// The components of a snapshot, by decreasing weight; those with a share below `delta` are left out.
     fn realize(&self, delta: f64) -> Vec<Component>;
+
+    /// What rows are predicted by besides the mixture, for kinds that pool.
+    fn pooled(&self) -> Option<PooledSnapshot> {
+        None
+    }
 
     /// A scorer of the master model as it is now.
     fn scorer(&self) -> Scorer;

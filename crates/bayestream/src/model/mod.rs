@@ -43,7 +43,7 @@ use crate::engine::{Learner, StepReport};
 use crate::family::{FullGaussian, Ppca};
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::outlier::{Watch, WatchWork};
-use crate::structure::{EventLog, LogScore, Scorer, Snapshot};
+use crate::structure::{Clustering, EventLog, LogScore, Scorer, Snapshot};
 use parse::check_values;
 use rows::{check_batch, check_columns, with_rows_that_count};
 use serde::{Deserialize, Serialize};
@@ -234,6 +234,7 @@ impl Model {
             columns: self.config.columns.clone(),
             k_implemented: learner.k_implemented(),
             components: learner.realize(delta),
+            pool: learner.pooled(),
             log_score: learner.log_score(),
             events: learner.events().clone(),
         }
@@ -242,6 +243,14 @@ impl Model {
     /// A scorer of the master model as it is now: what `watch` uses between updates.
     pub fn scorer(&self) -> Scorer {
         self.body.learner().scorer()
+    }
+
+    /// Finds the clusters of the master model anew if they are due: its components changed, or it grew by a tenth.
+    pub fn renew_clusters(&self, clusters: &mut Clustering) {
+        let (rows, n_events) = (self.n_seen(), self.events().n_total());
+        if clusters.is_due(self.k_implemented(), self.config.columns.len(), rows, n_events) {
+            *clusters = Clustering::new(&self.scorer().clusters(), rows, n_events);
+        }
     }
 
     /// Rows seen.

@@ -62,7 +62,7 @@ pub use rng::{Rng, stream};
 pub use rowwise::{add_rows, dots};
 pub use scatter::weighted_moments;
 pub use schedule::Schedule;
-pub use special::{LN_2PI, chi_square_survival, digamma, digamma_slice, ln_gamma, normal_quantile, trigamma};
+pub use special::{LN_2PI, LN_PI, chi_square_survival, digamma, digamma_slice, ln_gamma, normal_quantile, trigamma};
 pub use topic_draws::{NO_TOPIC, TopicDraws, draw_topics, foretell, gain_words};
 pub use topic_rows::{
     TOPIC_LANES, TopicRows, WordWeight, WordWork, add_form_f32, combine_f32, dot_f32, fold_in, learn_words,
