@@ -2,7 +2,7 @@
 
 use super::settings::{Inputs, LinearSettings, WordSettings, WordWeighting};
 use super::task::Features;
-use crate::data::LARGEST_FRAMED;
+use crate::data::{LARGEST_CELL, LARGEST_FRAMED};
 use serde::{Deserialize, Serialize};
 
 /// One row as it comes in.
@@ -61,7 +61,8 @@ impl Running {
     }
 
     pub(super) fn is_sound(&self) -> bool {
-        let finite = self.mean.is_finite() && self.weight.is_finite() && self.square.is_finite();
+        // A mean of cells is no larger than the largest, but for rounding.
+        let finite = self.mean.abs() <= 1.001 * LARGEST_CELL && self.weight.is_finite() && self.square.is_finite();
         finite && self.weight >= 0.0 && self.square >= 0.0
     }
 }
