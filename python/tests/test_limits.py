@@ -32,8 +32,9 @@ LONG_FITS = {
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent as Unix does")
+@pytest.mark.parametrize("fits", ["model.fit(rows)", "model.partial_fit(rows).score_samples(rows[:1])"])
 @pytest.mark.parametrize("kind", LONG_FITS)
-def test_an_interrupt_ends_a_long_fit(kind):
+def test_an_interrupt_ends_a_long_fit(kind, fits):
     script = f"""
 import numpy as np
 from bayestream import LatentFeatures, StreamingGMM
@@ -41,7 +42,7 @@ rows = np.random.default_rng(0).normal(size=(200_000, 10)) + np.arange(10) * (np
 model = {LONG_FITS[kind]}
 print("ready", flush=True)
 try:
-    model.fit(rows)
+    {fits}
 except KeyboardInterrupt:
     print("interrupted", model.n_seen_, flush=True)
 """

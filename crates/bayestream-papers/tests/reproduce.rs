@@ -54,13 +54,14 @@ fn tables_reach_files_and_the_paper_s_page_whatever_the_number_of_threads() {
     for (folder, n_threads) in [(&one, 1), (&many, 3)] {
         fs::write(folder.path().join("ofab.md"), page).unwrap();
         let (report, lines) = run("ofab/letters", &folder.path().join("figures"), &[3, 4], n_threads);
-        assert_eq!(lines.len(), 12);
+        assert_eq!(lines.len(), 20);
         let report = report.unwrap();
         assert_eq!(report.experiments.len(), 1);
         let names: Vec<String> =
             report.experiments[0].files.iter().map(|f| f.file_name().unwrap().to_string_lossy().into_owned()).collect();
-        let figures = ["ofab-letters-strokes.svg", "ofab-letters-strokes-strust.svg"];
-        assert_eq!(names, ["ofab-letters.md", "ofab-letters.csv", figures[0], figures[1], "ofab.md"]);
+        let figures = ["", "-strust", "-svb", "-sda"].map(|of| format!("ofab-letters-strokes{of}.svg"));
+        assert_eq!(names[..2], ["ofab-letters.md", "ofab-letters.csv"]);
+        assert_eq!((&names[2..6], names[6].as_str(), names.len()), (&figures[..], "ofab.md", 7));
         let page = fs::read_to_string(folder.path().join("ofab.md")).unwrap();
         assert!(page.contains("| sequential | off |") && page.ends_with("The end.\n"));
         assert!(page.contains("(figures/ofab-letters-strokes.svg)"));

@@ -73,7 +73,7 @@ impl Documents {
         signals.raise()
     }
 
-    /// Ends a pass: batch kinds fit here.
+    /// Ends a pass: batch kinds fit here. Whoever looks at the model does this first, so that Ctrl-C can stop the fit.
     fn finish(&self, py: Python<'_>) -> Outcome<()> {
         let mut model = stored::locked(py, &self.held);
         let model = &mut *model;
@@ -85,6 +85,7 @@ impl Documents {
 
     /// Documents as the topics explain them: topics' names, shares, log-likelihoods, words, unknown words, margins.
     fn score<'py>(&self, py: Python<'py>, documents: RawDocuments) -> Outcome<Bound<'py, PyDict>> {
+        self.finish(py)?;
         let model = stored::locked(py, &self.held);
         let model = &*model;
         let (scores, encoded) = py.detach(|| model.score(&documents.0))?;
@@ -107,6 +108,7 @@ impl Documents {
         label: u32,
         n: usize,
     ) -> Outcome<Vec<(String, f32)>> {
+        self.finish(py)?;
         let model = stored::locked(py, &self.held);
         let mut found = Vec::new();
         if let [one] = document.0.as_slice() {
@@ -143,6 +145,7 @@ impl Documents {
     /// The topics of the snapshot as arrays, with the words that describe each.
     #[pyo3(signature = (n_top_words = 10))]
     fn topics<'py>(&self, py: Python<'py>, n_top_words: usize) -> Outcome<Bound<'py, PyDict>> {
+        self.finish(py)?;
         let model = stored::locked(py, &self.held);
         let model = &*model;
         let snapshot = py.detach(|| model.snapshot());

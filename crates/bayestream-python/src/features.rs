@@ -100,15 +100,12 @@ impl Features {
         signals.raise()
     }
 
-    /// Ends a pass: batch kinds fit here.
+    /// Ends a pass: batch kinds fit here. Whoever looks at the model does this first, so that Ctrl-C can stop the fit.
     fn finish(&self, py: Python<'_>) -> Outcome<()> {
         let mut held = stored::locked(py, &self.held);
         let held = &mut *held;
         let signals = Signals::listen();
-        let finished = py.detach(|| {
-            held.settle()?.scorer = None;
-            Ok::<_, DataError>(held.model.finish_unless(signals.interrupt()))
-        })?;
+        let finished = py.detach(|| Ok::<_, DataError>(held.settle()?.model.finish_unless(signals.interrupt())))?;
         signals.raise()?;
         Ok(finished?)
     }
@@ -160,6 +157,7 @@ impl Features {
 
     /// Draws rows.
     fn sample<'py>(&self, py: Python<'py>, n: usize, seed: u64) -> Outcome<Bound<'py, PyArray2<f64>>> {
+        self.finish(py)?;
         let mut held = stored::locked(py, &self.held);
         let held = held.settle()?;
         let rows = py.detach(|| held.model.snapshot().sample(n, seed));
@@ -168,6 +166,7 @@ impl Features {
 
     /// The features of the snapshot, with the offset and the noise of every column, as arrays.
     fn features<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyDict>> {
+        self.finish(py)?;
         let mut held = stored::locked(py, &self.held);
         let held = held.settle()?;
         let set = py.detach(|| held.model.snapshot().set);
@@ -232,6 +231,7 @@ impl Features {
     /// Log-density of one row, and the probability that it has each feature, by the features' names.
     #[allow(clippy::type_complexity)]
     fn score_one(&self, py: Python<'_>, row: &Bound<'_, PyDict>) -> Outcome<(f64, Vec<(String, f64)>)> {
+        self.finish(py)?;
         let mut held = stored::locked(py, &self.held);
         let held = &mut *held;
         let (cells, _) = held.waiting.row(row)?;
@@ -282,6 +282,7 @@ impl Features {
         cells: &Cells<'_>,
         mut read: impl FnMut(&mut FeatureScorer, &[f64]) + Send,
     ) -> Outcome<()> {
+        self.finish(py)?;
         let mut held = stored::locked(py, &self.held);
         let held = &mut *held;
         let view = cells.view();

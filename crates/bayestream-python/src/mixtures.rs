@@ -150,6 +150,7 @@ impl Mixture {
 
     /// Judges rows by the model as it is.
     fn judge<'py>(&self, py: Python<'py>, cells: Cells<'py>) -> Outcome<Verdicts<'py>> {
+        self.finish(py)?;
         let mut held = stored::locked(py, &self.held);
         let held = &mut *held;
         let view = cells.view();
@@ -167,12 +168,12 @@ impl Mixture {
         verdicts::told(py, &verdicts)
     }
 
-    /// Ends a pass: batch kinds fit here.
+    /// Ends a pass: batch kinds fit here. Whoever looks at the model does this first, so that Ctrl-C can stop the fit.
     fn finish(&self, py: Python<'_>) -> Outcome<()> {
         let mut held = stored::locked(py, &self.held);
         let held = &mut *held;
         let signals = Signals::listen();
-        let finished = py.detach(|| Ok::<_, DataError>(held.learning()?.finish_unless(signals.interrupt())))?;
+        let finished = py.detach(|| Ok::<_, DataError>(held.settle()?.model.finish_unless(signals.interrupt())))?;
         signals.raise()?;
         Ok(finished?)
     }
@@ -214,6 +215,7 @@ impl Mixture {
 
     /// Draws rows, with the place of each row's component.
     fn sample<'py>(&self, py: Python<'py>, n: usize, seed: u64) -> Outcome<Bound<'py, PyTuple>> {
+        self.finish(py)?;
         let mut held = stored::locked(py, &self.held);
         let held = &mut *held;
         let snapshot = &py.detach(|| held.seen())?.0;
@@ -228,6 +230,7 @@ impl Mixture {
 
     /// The components of the snapshot, as arrays.
     fn components<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyDict>> {
+        self.finish(py)?;
         let mut held = stored::locked(py, &self.held);
         let held = &mut *held;
         let snapshot = &py.detach(|| held.seen())?.0;
@@ -304,6 +307,7 @@ impl Mixture {
 
     /// Log-density and most responsible component of one row, by the learner's own model as it is now.
     fn score_one(&self, py: Python<'_>, row: &Bound<'_, PyDict>) -> Outcome<(f64, Option<String>)> {
+        self.finish(py)?;
         let mut held = stored::locked(py, &self.held);
         let held = &mut *held;
         let (cells, _) = held.waiting.row(row)?;
@@ -319,6 +323,7 @@ impl Mixture {
 
     /// Surprise and p-value of one row, judged by the model as it is.
     fn judge_one(&self, py: Python<'_>, row: &Bound<'_, PyDict>) -> Outcome<(f64, f64)> {
+        self.finish(py)?;
         let mut held = stored::locked(py, &self.held);
         let held = &mut *held;
         let (cells, _) = held.waiting.row(row)?;
@@ -372,6 +377,7 @@ impl Mixture {
         cells: &Cells<'_>,
         mut score: impl FnMut(&mut Scorer, &[f64]) + Send,
     ) -> Outcome<()> {
+        self.finish(py)?;
         let mut held = stored::locked(py, &self.held);
         let held = &mut *held;
         let view = cells.view();

@@ -40,9 +40,11 @@ mod rows {
         gmm_sva: GmmSva Default;
         gmm_dp: GmmDp Default;
         gmm_svb: GmmSvb Default;
+        mppca_svb: MppcaSvb Default;
         gmm_strust: GmmStrust Default;
         mppca_strust: MppcaStrust Default;
         gmm_sda_dp: GmmSdaDp Default;
+        mppca_sda_dp: MppcaSdaDp Default;
         gaussian1d_bmm: Gaussian1dBmm Default;
         gaussian1d_bmm_paper: Gaussian1dBmm Paper;
         gmm_bmm: GmmBmm Default;

@@ -62,7 +62,7 @@ pub fn about_methods() -> String {
 impl Method {
     /// True when the number of components is chosen by cross-validation.
     pub fn needs_k(&self) -> bool {
-        matches!(self.kind, Kind::GmmSvb | Kind::GmmStrust | Kind::MppcaStrust)
+        self.kind.has_given_components()
     }
 
     /// True when all rows are kept and revisited, so that batches do not matter.

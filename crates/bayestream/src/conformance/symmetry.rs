@@ -47,7 +47,7 @@ pub(super) fn scale(subject: &Subject) -> Result<(), String> {
     let stream = three_clusters(3000, SEED + 22);
     // PPCA has one noise variance for all columns, so only a common change of units leaves it what it is.
     let factors = match subject.kind() {
-        Kind::MppcaOfab | Kind::MppcaFab | Kind::MppcaStrust => [7e3; 3],
+        Kind::MppcaOfab | Kind::MppcaFab | Kind::MppcaSvb | Kind::MppcaStrust | Kind::MppcaSdaDp => [7e3; 3],
         _ => [1e-3, 7.0, 3e5],
     };
     let log_jacobian = -factors.iter().map(|f| f64::ln(*f)).sum::<f64>();

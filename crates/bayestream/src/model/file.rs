@@ -142,9 +142,11 @@ impl Body {
             (Body::GmmFab(_), Kind::GmmFab)
             | (Body::MppcaFab(_), Kind::MppcaFab)
             | (Body::GmmSvb(_), Kind::GmmSvb)
+            | (Body::MppcaSvb(_), Kind::MppcaSvb)
             | (Body::GmmStrust(_), Kind::GmmStrust)
             | (Body::MppcaStrust(_), Kind::MppcaStrust)
             | (Body::GmmSdaDp(_), Kind::GmmSdaDp)
+            | (Body::MppcaSdaDp(_), Kind::MppcaSdaDp)
             | (Body::Gaussian1dBmm(_), Kind::Gaussian1dBmm)
             | (Body::GmmBmm(_), Kind::GmmBmm) => true,
             (Body::Dirichlet(learner), Kind::GmmSugs) => learner.rule() == Rule::Sugs,

@@ -29,12 +29,16 @@ pub enum Kind {
     GmmDp,
     /// Gaussian mixture, streaming variational Bayes.
     GmmSvb,
+    /// Mixture of probabilistic PCA, streaming variational Bayes.
+    MppcaSvb,
     /// Gaussian mixture, streaming trust-region stochastic variational inference.
     GmmStrust,
     /// Mixture of probabilistic PCA, streaming trust-region stochastic variational inference.
     MppcaStrust,
     /// Dirichlet-process Gaussian mixture, streaming distributed variational inference.
     GmmSdaDp,
+    /// Dirichlet-process mixture of probabilistic PCA, streaming distributed variational inference.
+    MppcaSdaDp,
     /// Mixture of Gaussians of known variance, Bayesian moment matching.
     Gaussian1dBmm,
     /// Gaussian mixture, Bayesian moment matching.
@@ -56,7 +60,7 @@ pub struct KindInfo<K = Kind> {
 }
 
 /// Every kind there is.
-pub const KINDS: [KindInfo; 14] = [
+pub const KINDS: [KindInfo; 16] = [
     KindInfo {
         kind: Kind::GmmOfab,
         name: "gmm/ofab",
@@ -121,6 +125,13 @@ pub const KINDS: [KindInfo; 14] = [
         summary: "Gaussian mixture with a given number of components, streaming variational Bayes, for comparison",
     },
     KindInfo {
+        kind: Kind::MppcaSvb,
+        name: "mppca/svb",
+        alias: None,
+        streaming: true,
+        summary: "mixture of a given number of probabilistic PCAs, streaming variational Bayes, for comparison",
+    },
+    KindInfo {
         kind: Kind::GmmStrust,
         name: "gmm/strust-svi",
         alias: None,
@@ -140,6 +151,13 @@ pub const KINDS: [KindInfo; 14] = [
         alias: None,
         streaming: true,
         summary: "Dirichlet-process Gaussian mixture, streaming distributed variational Bayes (SDA-DP), for comparison",
+    },
+    KindInfo {
+        kind: Kind::MppcaSdaDp,
+        name: "mppca/sda-dp",
+        alias: None,
+        streaming: true,
+        summary: "Dirichlet-process mixture of probabilistic PCAs, streaming distributed variational Bayes, for comparison",
     },
     KindInfo {
         kind: Kind::Gaussian1dBmm,
@@ -181,7 +199,17 @@ impl Kind {
 
     /// True for the streaming variational kinds.
     pub fn is_variational(self) -> bool {
-        matches!(self, Kind::GmmSvb | Kind::GmmStrust | Kind::MppcaStrust | Kind::GmmSdaDp)
+        self.has_given_components() || self.is_sda()
+    }
+
+    /// True for the streaming variational kinds whose number of components is given.
+    pub fn has_given_components(self) -> bool {
+        matches!(self, Kind::GmmSvb | Kind::MppcaSvb | Kind::GmmStrust | Kind::MppcaStrust)
+    }
+
+    /// True for the streaming variational kinds of a Dirichlet process.
+    pub fn is_sda(self) -> bool {
+        matches!(self, Kind::GmmSdaDp | Kind::MppcaSdaDp)
     }
 
     /// True for the kinds of Bayesian moment matching.

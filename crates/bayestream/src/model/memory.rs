@@ -28,7 +28,9 @@ fn matrices(kind: Kind) -> Matrices {
         Kind::MppcaFab => (4.8, 2.0),
         // Two models compete while the first is being made.
         Kind::GmmSugs | Kind::GmmAsugs | Kind::GmmSva | Kind::GmmDp => (11.3, 15.0),
-        Kind::GmmSvb | Kind::GmmStrust | Kind::MppcaStrust | Kind::GmmSdaDp => (6.5, 5.0),
+        Kind::GmmSvb | Kind::MppcaSvb | Kind::GmmStrust | Kind::MppcaStrust | Kind::GmmSdaDp | Kind::MppcaSdaDp => {
+            (6.5, 5.0)
+        }
         Kind::Gaussian1dBmm => (7.0, 5.0),
         Kind::GmmBmm => (10.5, 5.0),
     };

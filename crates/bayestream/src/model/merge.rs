@@ -61,9 +61,11 @@ impl Model {
             Body::GmmOfab(_) => merged!(GmmOfab, Ofab),
             Body::MppcaOfab(_) => merged!(MppcaOfab, Ofab),
             Body::GmmSvb(_) => merged!(GmmSvb, Vb),
+            Body::MppcaSvb(_) => merged!(MppcaSvb, Vb),
             Body::GmmStrust(_) => merged!(GmmStrust, Vb),
             Body::MppcaStrust(_) => merged!(MppcaStrust, Vb),
             Body::GmmSdaDp(_) => merged!(GmmSdaDp, Vb),
+            Body::MppcaSdaDp(_) => merged!(MppcaSdaDp, Vb),
             Body::Dirichlet(_) => merged_box!(Dirichlet, DirichletMixture),
             Body::Gaussian1dBmm(_) | Body::GmmBmm(_) if config.settings.variant == Variant::Paper => {
                 return Err(paper_is_not_merged());

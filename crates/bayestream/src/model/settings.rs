@@ -484,7 +484,7 @@ pub const SETTINGS: [SettingInfo; 33] = [
         name: "new-components",
         takes: "a number from 1 to 1000",
         help: "components tried in each batch",
-        of: |k| k == Kind::GmmSdaDp,
+        of: Kind::is_sda,
         get: |s| s.new_components.to_string(),
         set: |s, t| put(&mut s.new_components, t, |v| (1..=1000).contains(v)),
     },
@@ -598,8 +598,10 @@ mod tests {
         let common = ["start-components", "inner", "nu0", "c0", "prior-scale", "alpha", "warm-up", "max-components"];
         for (kind, own) in [
             (Kind::GmmSvb, &[][..]),
+            (Kind::MppcaSvb, &[][..]),
             (Kind::GmmStrust, &["tau", "kappa"][..]),
             (Kind::MppcaStrust, &["tau", "kappa"][..]),
+            (Kind::MppcaSdaDp, &["new-components"][..]),
             (Kind::GmmSdaDp, &["new-components"][..]),
         ] {
             let found: Vec<&str> = Settings::of_kind(kind).map(|s| s.name).collect();

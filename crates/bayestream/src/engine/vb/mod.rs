@@ -49,7 +49,7 @@ const RECENT: usize = 1000;
 /// kept for ever.
 const PATIENCE: usize = 10;
 
-/// The learner of `gmm/svb`, `gmm/strust-svi`, `mppca/strust-svi` and `gmm/sda-dp`.
+/// The learner of `svb`, `strust-svi` and `sda-dp`, each with Gaussian (`gmm`) and with PPCA components (`mppca`).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "F: Family, R: Rule")]
 pub struct Vb<F: Family, R: Rule> {

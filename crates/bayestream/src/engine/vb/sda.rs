@@ -14,7 +14,7 @@ use crate::model::Settings;
 use crate::num::digamma;
 use serde::{Deserialize, Serialize};
 
-/// The rule of `gmm/sda-dp`: statistics add, components are born.
+/// The rule of `gmm/sda-dp` and `mppca/sda-dp`: statistics add, components are born.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SdaDp;
 
