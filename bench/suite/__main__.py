@@ -5,7 +5,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from suite import classify, growth, impute, kernels, memory, outlier_choice, outliers, python, real, rust, sequential, skab, speed, topics
+from suite import classify, clusters, growth, impute, kernels, memory, outlier_choice, outliers, python, real, rust, sequential, skab, speed, topics
 
 BENCHMARKS = {
     "speed": speed.run,
@@ -21,6 +21,7 @@ BENCHMARKS = {
     "classify": classify.run,
     "impute": impute.run,
     "python": python.run,
+    "clusters": clusters.run,
 }
 
 

@@ -21,7 +21,7 @@ model = StreamingGMM()
 for at, batch in enumerate(batches()):
     model.partial_fit(batch)
     if (at + 1) % 10 == 0:
-        print(f"after {model.n_seen_:,} rows: {model.n_components_} components")
+        print(f"after {model.n_seen_:,} rows: {model.n_clusters_} clusters of {model.n_components_} components")
 
 print("\nid      weight  mean")
 for name, weight, mean in zip(model.component_ids_, model.weights_, model.means_):

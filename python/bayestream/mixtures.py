@@ -19,6 +19,12 @@ class MixtureModel(DensityMixin, RowModel):
     _holder = Mixture
 
     def predict(self, X: Any) -> np.ndarray:
+        """The cluster of each row, its place in ``clusters_``: the one whose components are together most responsible."""
+        shares = self.predict_proba(X)
+        places = self._fitted().clusters()["places"]
+        return np.column_stack([shares[:, members].sum(axis=1) for members in places]).argmax(axis=1)
+
+    def predict_component(self, X: Any) -> np.ndarray:
         """The place of the component most responsible for each row, among ``weights_``; ``component_ids_`` has their names
         for life."""
         return self.predict_proba(X).argmax(axis=1)
@@ -45,14 +51,15 @@ class MixtureModel(DensityMixin, RowModel):
     def snapshot(self) -> dict[str, Any]:
         """The small model of what was seen, as ``bayestream inspect --json`` tells it."""
         model = self._fitted()
-        parts = model.components()
+        parts, clusters = model.components(), model.clusters()
+        cluster_of = {at: name for name, places in zip(clusters["ids"], clusters["places"]) for at in places}
         d = len(model.columns())
         described = zip(parts["ids"], parts["weights"], parts["counts"], parts["means"], parts["covariances"],
                         parts["latent_dims"])  # fmt: skip
         components = [
-            {"id": name, "weight": float(weight), "count": float(count), "mean": mean.tolist(),
+            {"id": name, "cluster": cluster_of[at], "weight": float(weight), "count": float(count), "mean": mean.tolist(),
              "covariance": covariance.reshape(d, d).tolist(), **({} if dim is None else {"latent_dim": dim})}
-            for name, weight, count, mean, covariance, dim in described
+            for at, (name, weight, count, mean, covariance, dim) in enumerate(described)
         ]  # fmt: skip
         return {
             "kind": self._kind(),
@@ -61,6 +68,10 @@ class MixtureModel(DensityMixin, RowModel):
             "k_realized": len(components),
             "k_implemented": model.k_implemented(),
             "components": components,
+            "clusters": [
+                {"id": name, "weight": float(weight), "components": members}
+                for name, weight, members in zip(clusters["ids"], clusters["weights"], clusters["components"])
+            ],
             "log_score": {"prequential_mean": model.log_score()[0]},
         }
 
@@ -89,6 +100,17 @@ class MixtureModel(DensityMixin, RowModel):
     def n_components_(self) -> int:
         """How many components were found."""
         return len(self._fitted().components()["weights"])
+
+    @property
+    def clusters_(self) -> list[list[str]]:
+        """The clusters by decreasing weight, each the names of its components, the oldest first: a cluster that is no Gaussian is
+        described by several."""
+        return self._fitted().clusters()["components"]
+
+    @property
+    def n_clusters_(self) -> int:
+        """How many clusters the components make."""
+        return len(self._fitted().clusters()["ids"])
 
 
 class StreamingGMM(MixtureModel):
@@ -119,8 +141,8 @@ class StreamingGMM(MixtureModel):
     >>> model = StreamingGMM()
     >>> for batch in np.split(X, 4):
     ...     model = model.partial_fit(batch)
-    >>> model.n_components_
-    2
+    >>> model.n_components_, model.n_clusters_
+    (2, 2)
     >>> model.predict([[-4.0, -4.0], [-3.5, -5.0], [4.0, np.nan]]).tolist() in ([0, 0, 1], [1, 1, 0])
     True
     """

@@ -83,7 +83,7 @@ class StreamingOutlierDetector(OutlierMixin, RowModel):
 
     def watch(self, X: Any) -> dict[str, np.ndarray]:
         """Judges these rows, each batch before it is learnt: ``log_density``, ``surprise``, ``p_value``, ``component``,
-        ``responsibility`` and ``alarm``, one value for each row."""
+        ``responsibility``, ``cluster`` and ``alarm``, one value for each row."""
         rows = table(X)
         if "_model" in self.__dict__:
             self._check_columns(rows)
@@ -96,9 +96,9 @@ class StreamingOutlierDetector(OutlierMixin, RowModel):
         return [self._model.watch(cells, batch_rows) for cells in rows.portions(batch_rows)]
 
     def _told(self, portions: list[Any]) -> dict[str, np.ndarray]:
-        names = ("log_density", "surprise", "p_value", "component", "responsibility")
+        names = ("log_density", "surprise", "p_value", "component", "responsibility", "cluster")
         told = {
-            name: np.concatenate([np.asarray(portion[at], dtype=object if name == "component" else None)
+            name: np.concatenate([np.asarray(portion[at], dtype=object if name in ("component", "cluster") else None)
                                   for portion in portions])
             for at, name in enumerate(names)
         }  # fmt: skip

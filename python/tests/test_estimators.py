@@ -58,8 +58,24 @@ def test_a_mixture_finds_the_components_and_tells_them_as_scikit_learn_does(clus
     assert len(pairs) <= 4 and len({a for a, _ in pairs}) == 3
     share = model.predict_proba(rows)
     np.testing.assert_allclose(share.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(share.argmax(axis=1), told)
+    np.testing.assert_array_equal(share.argmax(axis=1), model.predict_component(rows))
     assert model.score(rows) == pytest.approx(model.score_samples(rows).mean())
+
+
+def test_heavy_tails_are_one_cluster_each_however_many_components_they_take():
+    rng = np.random.default_rng(8)
+    which = rng.integers(3, size=4000)
+    rows = 30.0 * np.eye(3)[which] + rng.normal(size=(4000, 3)) / np.sqrt(rng.chisquare(3, size=(4000, 1)) / 3)
+    model = bayestream.StreamingGMM().fit(rows)
+    assert model.n_components_ > model.n_clusters_ == 3
+    assert sorted(name for cluster in model.clusters_ for name in cluster) == sorted(model.component_ids_)
+    told = model.predict(rows)
+    assert set(told) == {0, 1, 2} and (np.bincount(told) / 4000 > 0.25).all()
+    # By decreasing weight, and few rows lie so far out that they are given to another.
+    weights = [cluster["weight"] for cluster in model.snapshot()["clusters"]]
+    assert weights == sorted(weights, reverse=True) and sum(weights) == pytest.approx(1.0)
+    assert sum(np.bincount(told[which == k]).max() for k in range(3)) > 0.97 * 4000
+    assert len(set(model.predict_component(rows))) > 3
 
 
 def test_what_is_drawn_scores_like_what_was_learnt(clusters):

@@ -29,7 +29,7 @@ def test_there_are_four():
 
 def test_clusters_without_k():
     told = run(named("clusters_without_k"))
-    assert "after 10,000 rows: 3 components" in told and "after 20,000 rows: 4 components" in told
+    assert "after 10,000 rows: 3 clusters of" in told and "after 20,000 rows: 4 clusters of" in told
     assert "far in x1" in told
 
 

@@ -41,6 +41,8 @@ def test_the_command_line_goes_on_with_a_model_from_python(table, tmp_path, comm
     ours = whole.snapshot()
     assert told["k_realized"] == ours["k_realized"] == 3
     assert [part["mean"] for part in told["components"]] == [part["mean"] for part in ours["components"]]
+    assert told["clusters"] == ours["clusters"]
+    assert [part["cluster"] for part in told["components"]] == [part["cluster"] for part in ours["components"]]
 
 
 def test_python_goes_on_with_a_model_from_the_command_line(table, tmp_path, command_line):

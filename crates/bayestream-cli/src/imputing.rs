@@ -88,12 +88,14 @@ mod tests {
             mean: mean.to_vec(),
             covariance: covariance.to_vec(),
             latent_dim: None,
+            basis: None,
         };
         Snapshot {
             n_seen: 100,
             columns: vec!["a".into(), "b".into()],
             k_implemented: parts.len(),
             components: parts.iter().enumerate().map(component).collect(),
+            pool: None,
             log_score: LogScore::default(),
             events: EventLog::default(),
         }

@@ -1,6 +1,6 @@
 //! Charts of a mixture: its components over the data, their lives, their weights.
 
-use bayestream::structure::{ComponentId, Event, Happening, Snapshot};
+use bayestream::structure::{Clustering, ComponentId, Event, Happening, Snapshot};
 use bayestream_plot::{Chart, Span, Style};
 use std::collections::BTreeMap;
 
@@ -13,9 +13,14 @@ const N_SD: f64 = 2.0;
 /// The cloud behind the components.
 const CLOUD_COLOR: usize = 5;
 
-/// A colour for each component that stays the same from chart to chart.
+/// A colour for each component, feature or cluster that stays the same from chart to chart.
 pub fn color_of(id: ComponentId) -> usize {
     id.serial as usize
+}
+
+/// The components of a snapshot with their clusters: those of one cluster share its colour.
+fn clustering(snapshot: &Snapshot) -> Clustering {
+    Clustering::new(&snapshot.clusters(), snapshot.n_seen, snapshot.events.n_total())
 }
 
 /// The columns in which the components differ most, the most telling first.
@@ -44,12 +49,13 @@ pub fn scatter(snapshot: &Snapshot, columns: (usize, usize), rows: &[f64]) -> Ch
     if !points.is_empty() {
         chart = chart.points("", &points, Style::cloud().with_color(CLOUD_COLOR));
     }
+    let clusters = clustering(snapshot);
     for component in &snapshot.components {
         let cell = |i: usize, j: usize| component.covariance[i * d + j];
         let covariance = [[cell(a, a), cell(a, b)], [cell(b, a), cell(b, b)]];
         let center = (component.mean[a], component.mean[b]);
         let id = component.id.to_string();
-        chart = chart.ellipse(center, covariance, N_SD, color_of(component.id), Some(&id));
+        chart = chart.ellipse(center, covariance, N_SD, color_of(clusters.cluster_of(component.id)), Some(&id));
     }
     chart
 }
@@ -164,11 +170,12 @@ pub fn lifelines<'a>(events: impl Iterator<Item = &'a Event>, snapshot: &Snapsho
     let n_lives = shown.len();
     shown.truncate(MOST_LIVES);
     shown.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+    let clusters = clustering(snapshot);
     let span = |(lane, &(id, from, to)): (usize, &(ComponentId, f64, f64))| Span {
         y: lane as f64,
         from,
         to,
-        color: color_of(id),
+        color: color_of(clusters.cluster_of(id)),
         label: id.to_string(),
     };
     let spans: Vec<Span> = shown.iter().enumerate().map(span).collect();
@@ -257,6 +264,7 @@ mod tests {
                 mean: mean.to_vec(),
                 covariance: vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
                 latent_dim: None,
+                basis: None,
             })
             .collect();
         Snapshot {
@@ -264,6 +272,7 @@ mod tests {
             columns: ["a", "b", "c"].map(String::from).to_vec(),
             k_implemented: 3,
             components,
+            pool: None,
             log_score: LogScore::default(),
             events: EventLog::default(),
         }

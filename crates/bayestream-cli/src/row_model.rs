@@ -6,6 +6,7 @@ use bayestream::data::{Batch, DataError};
 use bayestream::engine::StepReport;
 use bayestream::interrupt::{Interrupt, Interrupted};
 use bayestream::model::{Config, FeatureConfig, FeatureModel, Model};
+use bayestream::structure::Snapshot;
 
 /// A model that learns from rows.
 pub trait RowModel: Stored + Sized {
@@ -29,6 +30,9 @@ pub trait RowModel: Stored + Sized {
     /// Learns from a batch.
     fn update(&mut self, batch: &Batch<'_>) -> Result<StepReport, DataError>;
 
+    /// Long steps of later updates ask this whether to stop.
+    fn heed(&mut self, interrupt: &Interrupt);
+
     /// Ends a pass, unless it is interrupted.
     fn finish(&mut self, interrupt: &Interrupt) -> Result<(), Interrupted>;
 
@@ -43,6 +47,8 @@ pub trait RowModel: Stored + Sized {
 pub struct Found {
     /// Parts in the snapshot.
     pub k_realized: usize,
+    /// Clusters that its parts make, for kinds whose parts make any.
+    pub n_clusters: Option<usize>,
     /// Parts held while learning.
     pub k_implemented: usize,
     /// Mean log-score of rows before they were learnt, in nats.
@@ -52,7 +58,7 @@ pub struct Found {
 }
 
 macro_rules! row_model {
-    ($model:ident, $config:ident, $part:literal) => {
+    ($model:ident, $config:ident, $part:literal, $heed:expr, $n_clusters:expr) => {
         impl RowModel for $model {
             type Config = $config;
             const PART: &'static str = $part;
@@ -77,6 +83,10 @@ macro_rules! row_model {
                 self.update(batch)
             }
 
+            fn heed(&mut self, interrupt: &Interrupt) {
+                $heed(self, interrupt);
+            }
+
             fn finish(&mut self, interrupt: &Interrupt) -> Result<(), Interrupted> {
                 self.finish_unless(interrupt)
             }
@@ -88,6 +98,7 @@ macro_rules! row_model {
             fn found(&self) -> Found {
                 let snapshot = self.snapshot();
                 Found {
+                    n_clusters: $n_clusters(&snapshot),
                     k_realized: snapshot.k_realized(),
                     k_implemented: snapshot.k_implemented,
                     log_score: snapshot.log_score.prequential_mean,
@@ -98,5 +109,5 @@ macro_rules! row_model {
     };
 }
 
-row_model!(Model, Config, "component");
-row_model!(FeatureModel, FeatureConfig, "feature");
+row_model!(Model, Config, "component", Model::heed, |snapshot: &Snapshot| Some(snapshot.clusters().len()));
+row_model!(FeatureModel, FeatureConfig, "feature", |_, _| (), |_| None);

@@ -36,8 +36,8 @@ pub struct RowVerdict {
 
 /// What a row belongs to.
 pub enum Belongs {
-    /// The component most responsible, and its responsibility.
-    Component(Option<ComponentId>, f64),
+    /// The component most responsible, its responsibility, and the cluster that is most responsible.
+    Component { component: Option<ComponentId>, responsibility: f64, cluster: Option<ComponentId> },
     /// The probability that it has each feature.
     Features(Vec<f64>),
 }
@@ -48,7 +48,11 @@ impl From<&Verdict> for RowVerdict {
             log_density: verdict.log_density,
             surprise: verdict.surprise,
             p_value: verdict.p_value,
-            belongs: Belongs::Component(verdict.component, verdict.responsibility),
+            belongs: Belongs::Component {
+                component: verdict.component,
+                responsibility: verdict.responsibility,
+                cluster: verdict.cluster,
+            },
         }
     }
 }
@@ -97,6 +101,7 @@ impl ScoreTable {
             None => fields.extend([
                 OutColumn::new("component", CellKind::Text),
                 OutColumn::new("responsibility", CellKind::Float),
+                OutColumn::new("cluster", CellKind::Text),
             ]),
             Some(_) if has_records => fields.push(OutColumn::new("features", CellKind::Records)),
             Some(_) => fields.push(OutColumn::new("features", CellKind::TextList)),
@@ -149,9 +154,11 @@ impl ScoreTable {
             let records: Vec<_> = reasons.iter().map(|reason| record(reason, &self.columns)).collect();
             let alarm = verdict.p_value <= self.alarm_rate;
             let names = self.features.as_deref().unwrap_or_default();
-            let (component, listed) = match &verdict.belongs {
-                Belongs::Component(id, _) => (id.map(|id| id.to_string()), Vec::new()),
-                Belongs::Features(activations) => (None, there(names, activations)),
+            let (component, cluster, listed) = match &verdict.belongs {
+                Belongs::Component { component, cluster, .. } => {
+                    (component.map(|id| id.to_string()), cluster.map(|id| id.to_string()), Vec::new())
+                }
+                Belongs::Features(activations) => (None, None, there(names, activations)),
             };
             let features = NamedNumbers::of("id", "activation", listed.into_iter());
             let mut cells = vec![Cell::Int(i64::try_from(batch.row_number(row_ix)).unwrap_or(i64::MAX))];
@@ -165,9 +172,11 @@ impl ScoreTable {
                 Cell::Bool(alarm),
             ]);
             match verdict.belongs {
-                Belongs::Component(_, responsibility) => {
-                    cells.extend([component.as_deref().map_or(Cell::Null, Cell::Text), Cell::Float(responsibility)])
-                }
+                Belongs::Component { responsibility, .. } => cells.extend([
+                    component.as_deref().map_or(Cell::Null, Cell::Text),
+                    Cell::Float(responsibility),
+                    cluster.as_deref().map_or(Cell::Null, Cell::Text),
+                ]),
                 Belongs::Features(_) => cells.push(features.cell(self.has_records)),
             }
             cells.push(Cell::TextList(&reason));

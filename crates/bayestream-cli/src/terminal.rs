@@ -79,6 +79,15 @@ pub fn counted(n: u64, thing: &str) -> String {
     format!("{} {thing}{}", thousands(n), if n == 1 { "" } else { "s" })
 }
 
+/// Parts of a model, and the clusters that they make where that is another number: `6 clusters of 19 components`.
+pub fn told_parts(n_parts: usize, part: &str, n_clusters: Option<usize>) -> String {
+    let parts = counted(n_parts as u64, part);
+    match n_clusters {
+        Some(n) if n != n_parts => format!("{} of {parts}", counted(n as u64, "cluster")),
+        _ => parts,
+    }
+}
+
 /// Warns of documents whose bytes had to be replaced.
 pub fn warn_mended(n_mended: u64) {
     if n_mended > 0 {

@@ -59,6 +59,9 @@ impl Watching {
         // stopped.
         let scorer = self.training.model.scorer();
         let report = self.training.watch(portion, &mut self.verdicts)?;
+        if report.is_interrupted {
+            return Ok(());
+        }
         self.table.add(&portion.batch, self.verdicts.iter().map(Into::into), |row| scorer.reasons(row))?;
         self.hand_on()?;
         let is_due = self.training.checkpoint.as_mut().is_some_and(|checkpoint| checkpoint.is_due(report.n_rows));

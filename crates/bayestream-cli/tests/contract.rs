@@ -73,7 +73,18 @@ fn scores_keep_order_and_count_in_every_format() {
         let score = json(line);
         assert_eq!(
             keys(&score),
-            ["alarm", "component", "log_density", "p_value", "reason", "reasons", "responsibility", "row", "surprise"]
+            [
+                "alarm",
+                "cluster",
+                "component",
+                "log_density",
+                "p_value",
+                "reason",
+                "reasons",
+                "responsibility",
+                "row",
+                "surprise"
+            ]
         );
         assert_eq!(score["row"], ix as u64 + 1);
         assert!(score["log_density"].as_f64().unwrap().is_finite());
@@ -112,7 +123,10 @@ fn scores_keep_order_and_count_in_every_format() {
 
     folder.ok("score model.bay data.csv -o scores.csv");
     let table = String::from_utf8(folder.read("scores.csv")).unwrap();
-    assert_eq!(table.lines().next(), Some("row,log_density,surprise,p_value,alarm,component,responsibility,reason"));
+    assert_eq!(
+        table.lines().next(),
+        Some("row,log_density,surprise,p_value,alarm,component,responsibility,cluster,reason")
+    );
     assert_eq!(table.lines().count(), rows.len() + 1);
     for format in ["parquet", "arrow", "ndjson"] {
         folder.ok(&format!("score model.bay data.csv -o scores.{format}"));
@@ -131,7 +145,7 @@ fn watch_scores_a_row_by_the_rows_before_it() {
     assert_eq!(watched.lines().count(), rows.len());
     // Nothing is known before the first row.
     let first = json(watched.lines().next().unwrap());
-    assert!(first["log_density"].is_null() && first["component"].is_null());
+    assert!(first["log_density"].is_null() && first["component"].is_null() && first["cluster"].is_null());
     assert_eq!((&first["p_value"], &first["alarm"]), (&Value::from(1.0), &Value::from(false)));
     // A row that changes later changes no score before it.
     let mut changed = rows.clone();
@@ -197,11 +211,12 @@ fn inspect_tells_what_the_contract_says() {
     let components = gmm["components"].as_array().unwrap();
     assert_eq!(gmm["k_realized"], components.len());
     assert_eq!(components.len(), 3, "three clusters were planted");
+    assert_eq!(gmm["clusters"].as_array().unwrap().len(), 3);
     assert!(gmm["k_implemented"].as_u64().unwrap() >= 3);
     let total: f64 = components.iter().map(|c| c["weight"].as_f64().unwrap()).sum();
     assert!((total - 1.0).abs() < 1e-9);
     for component in components {
-        assert_eq!(keys(component), ["count", "covariance", "id", "mean", "weight"]);
+        assert_eq!(keys(component), ["cluster", "count", "covariance", "id", "mean", "weight"]);
         assert!(component["id"].as_str().unwrap().starts_with("0-"));
         let covariance = component["covariance"].as_array().unwrap();
         assert_eq!(covariance.len(), 3);

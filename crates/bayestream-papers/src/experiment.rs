@@ -25,7 +25,7 @@ pub struct Experiment {
 }
 
 /// Every experiment there is.
-pub const EXPERIMENTS: [Experiment; 49] = [
+pub const EXPERIMENTS: [Experiment; 50] = [
     Experiment {
         name: "ofab/table1",
         shows: "Table I and figure 2: divergence from the truth and number of components after 5,000 batches",
@@ -49,6 +49,12 @@ pub const EXPERIMENTS: [Experiment; 49] = [
         shows: "Overlapping, elongated and sorted streams, harder than the paper's",
         needs_data: false,
         run: ofab::overlap::run,
+    },
+    Experiment {
+        name: "ofab/large",
+        shows: "60 to 1,000 clusters, in random order, coming in gradually and sorted",
+        needs_data: false,
+        run: ofab::large::run,
     },
     Experiment {
         name: "ofab/drift",

@@ -7,9 +7,10 @@ use crate::signals::Signals;
 use crate::verdicts::{self, Verdicts};
 use crate::{stored, told};
 use bayestream::data::{Batch, DataError};
+use bayestream::interrupt::Interrupt;
 use bayestream::model::{Config, Kind, Model, Settings};
 use bayestream::outlier::Verdict;
-use bayestream::structure::{RowScore, Scorer, Snapshot};
+use bayestream::structure::{Cluster, Clustering, RowScore, Scorer, Snapshot};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
@@ -33,20 +34,25 @@ struct Held {
     seen: Option<(Snapshot, Scorer)>,
     /// The scorer of the learner's own model, likewise: quicker to make than a snapshot, for rows that come one by one.
     now: Option<Scorer>,
+    /// Clusters of the snapshot, likewise.
+    clusters: Option<Vec<Cluster>>,
+    /// Clusters of the learner's own model, as they were lately.
+    clustering: Clustering,
 }
 
 impl Held {
     fn new(py: Python<'_>, model: Model) -> Held {
         let waiting = Waiting::new(py, model.columns(), 1);
-        Held { model, waiting, watches: false, seen: None, now: None }
+        let clustering = Clustering::default();
+        Held { model, waiting, watches: false, seen: None, now: None, clusters: None, clustering }
     }
 
     /// Learns the rows that wait.
     fn settle(&mut self) -> Result<&mut Held, DataError> {
         let (model, watches) = (&mut self.model, self.watches);
-        let (seen, now) = (&mut self.seen, &mut self.now);
+        let (seen, now, clusters) = (&mut self.seen, &mut self.now, &mut self.clusters);
         self.waiting.drain(|batch| {
-            (*seen, *now) = (None, None);
+            (*seen, *now, *clusters) = (None, None, None);
             match watches {
                 true => model.watch(batch).map(drop),
                 false => model.update(batch).map(drop),
@@ -58,7 +64,7 @@ impl Held {
     /// Learns the rows that wait, and gives the model to learn more.
     fn learning(&mut self) -> Result<&mut Model, DataError> {
         self.settle()?;
-        (self.seen, self.now) = (None, None);
+        (self.seen, self.now, self.clusters) = (None, None, None);
         Ok(&mut self.model)
     }
 
@@ -115,11 +121,14 @@ impl Mixture {
         py.detach(|| {
             let model = held.learning()?;
             let d = model.columns().len();
+            model.heed(signals.interrupt());
             // After an interrupt the batches that are left are not learnt.
-            view.batches(d, batch_rows, weights, |batch| match signals.interrupt().is_raised() {
+            let learned = view.batches(d, batch_rows, weights, |batch| match signals.interrupt().is_raised() {
                 true => Ok(()),
                 false => model.update(batch).map(drop),
-            })
+            });
+            model.heed(&Interrupt::default());
+            learned
         })?;
         signals.raise()
     }
@@ -134,15 +143,17 @@ impl Mixture {
             let model = held.learning()?;
             let (mut all, mut some) = (Vec::with_capacity(view.n_rows()), Vec::new());
             let d = model.columns().len();
-            view.batches(d, batch_rows, None, |batch| {
+            model.heed(signals.interrupt());
+            let watched = view.batches(d, batch_rows, None, |batch| {
                 if signals.interrupt().is_raised() {
                     return Ok(());
                 }
                 model.watch_into(batch, &mut some)?;
                 all.append(&mut some);
                 Ok(())
-            })?;
-            Ok::<_, DataError>(all)
+            });
+            model.heed(&Interrupt::default());
+            watched.map(|()| all)
         })?;
         signals.raise()?;
         verdicts::told(py, &verdicts)
@@ -249,6 +260,28 @@ impl Mixture {
         Ok(told)
     }
 
+    /// The clusters of the snapshot: names, weights, and their components, by name and by place in the snapshot.
+    fn clusters<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyDict>> {
+        let mut held = stored::locked(py, &self.held);
+        let held = &mut *held;
+        py.detach(|| held.seen().map(drop))?;
+        let Held { seen: Some((snapshot, scorer)), clusters, .. } = held else {
+            return Ok(PyDict::new(py));
+        };
+        let clusters = clusters.get_or_insert_with(|| py.detach(|| scorer.clusters()));
+        let place_of = |cluster: &Cluster| -> Vec<usize> {
+            let parts = snapshot.components.iter().enumerate();
+            parts.filter(|(_, part)| cluster.components.contains(&part.id)).map(|(place, _)| place).collect()
+        };
+        let told = PyDict::new(py);
+        told.set_item("ids", clusters.iter().map(|cluster| cluster.id.to_string()).collect::<Vec<_>>())?;
+        told.set_item("weights", told::vector(py, clusters.iter().map(|cluster| cluster.weight).collect()))?;
+        let names_of = |cluster: &Cluster| cluster.components.iter().map(|id| id.to_string()).collect::<Vec<_>>();
+        told.set_item("components", clusters.iter().map(names_of).collect::<Vec<_>>())?;
+        told.set_item("places", clusters.iter().map(place_of).collect::<Vec<_>>())?;
+        Ok(told)
+    }
+
     /// What happened to the components.
     fn events<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyList>> {
         let mut held = stored::locked(py, &self.held);
@@ -305,7 +338,7 @@ impl Mixture {
         Ok(has_others)
     }
 
-    /// Log-density and most responsible component of one row, by the learner's own model as it is now.
+    /// Log-density and most responsible cluster of one row, by the learner's own model as it is now.
     fn score_one(&self, py: Python<'_>, row: &Bound<'_, PyDict>) -> Outcome<(f64, Option<String>)> {
         self.finish(py)?;
         let mut held = stored::locked(py, &self.held);
@@ -313,12 +346,16 @@ impl Mixture {
         let (cells, _) = held.waiting.row(row)?;
         let scores = py.detach(|| {
             let mut scores = Vec::new();
-            let Held { model, now, .. } = held.settle()?;
-            now.get_or_insert_with(|| model.scorer()).score(&cells, &mut scores);
+            let Held { model, now, clustering, .. } = held.settle()?;
+            let scorer = now.get_or_insert_with(|| {
+                model.renew_clusters(clustering);
+                model.scorer().labelled_by(clustering)
+            });
+            scorer.score(&cells, &mut scores);
             Ok::<_, DataError>(scores)
         })?;
         let score = scores.first();
-        Ok((score.map_or(f64::NAN, |s| s.log_density), score.and_then(|s| s.component).map(|id| id.to_string())))
+        Ok((score.map_or(f64::NAN, |s| s.log_density), score.and_then(|s| s.cluster).map(|id| id.to_string())))
     }
 
     /// Surprise and p-value of one row, judged by the model as it is.

@@ -2,17 +2,19 @@
 
 use crate::errors::Outcome;
 use bayestream::outlier::{DriftAlarm, DriftKind, Verdict};
+use bayestream::structure::ComponentId;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// Verdicts on rows: log-density, surprise, p-value, component, responsibility.
+/// Verdicts on rows: log-density, surprise, p-value, component, responsibility, cluster.
 pub type Verdicts<'py> = (
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyList>,
     Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyList>,
 );
 
 fn drift_name(what: DriftKind) -> &'static str {
@@ -27,13 +29,16 @@ fn drift_name(what: DriftKind) -> &'static str {
 /// Verdicts as arrays.
 pub fn told<'py>(py: Python<'py>, verdicts: &[Verdict]) -> Outcome<Verdicts<'py>> {
     let column = |of: fn(&Verdict) -> f64| crate::told::vector(py, verdicts.iter().map(of).collect());
-    let components = verdicts.iter().map(|verdict| verdict.component.map(|id| id.to_string()));
+    let names = |of: fn(&Verdict) -> Option<ComponentId>| {
+        PyList::new(py, verdicts.iter().map(|verdict| of(verdict).map(|id| id.to_string())))
+    };
     Ok((
         column(|verdict| verdict.log_density),
         column(|verdict| verdict.surprise),
         column(|verdict| verdict.p_value),
-        PyList::new(py, components)?,
+        names(|verdict| verdict.component)?,
         column(|verdict| verdict.responsibility),
+        names(|verdict| verdict.cluster)?,
     ))
 }
 

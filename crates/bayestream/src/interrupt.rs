@@ -23,6 +23,11 @@ impl Interrupt {
         Interrupt(Some(Arc::new(Asked { raised: AtomicBool::new(false), ask: Box::new(ask) })))
     }
 
+    /// True when it can ever say yes.
+    pub fn is_armed(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// True when to stop.
     pub fn is_raised(&self) -> bool {
         let Some(asked) = &self.0 else { return false };

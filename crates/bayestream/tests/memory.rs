@@ -81,7 +81,14 @@ fn mixtures_take_the_memory_that_they_say_they_need() {
             config.settings.start_components = 20;
             // As many rows as make as many components as the estimate is for: greedy kinds give each row of noise its own.
             let n = if info.kind.is_dirichlet() { 50 } else { 100 };
-            let (told, rows) = (config.memory_needed(), noise(n, d));
+            let n = if info.kind.is_ofab() { 40 * config.settings.start_components } else { n };
+            let mut rows = noise(n, d);
+            if info.kind.is_ofab() {
+                // Its components are those that rows have: as many groups far apart.
+                let groups = rows.chunks_exact_mut(d).enumerate();
+                groups.for_each(|(i, row)| row[i % config.settings.start_components] += 100.0);
+            }
+            let told = config.memory_needed();
             let mut model = None;
             let measured = peak(&rows, d, |batch| {
                 let model = model.get_or_insert_with(|| Model::new(config.clone()).unwrap());

@@ -121,7 +121,9 @@ fn rows_sorted_by_cluster_keep_every_cluster_without_drift_detection() {
     assert_eq!(snapshot.k_realized(), 4);
     let limit = truth.n_free() / (2 * n) as f64;
     let found = kl_divergence(&truth, &snapshot, 50_000, 20_026);
-    assert!(found.mean <= 2.0 * limit, "{found:?}, limit {limit}");
+    // Rows in such an order are predicted badly whenever a cluster begins, and the densities beside the mixture keep a
+    // share for that: a hundredth.
+    assert!(found.mean <= 2.0 * limit + 0.01, "{found:?}, limit {limit}");
 }
 
 /// Ten clusters, some near others: a ring that holds one of them must not decide over those it has forgotten.
@@ -156,6 +158,7 @@ fn far_outliers_after_the_warm_up_do_not_move_the_clusters() {
         model.snapshot().scorer().mean_log_density(&held_out)
     };
     let (without, with) = (score(&clean), score(&spoilt));
-    // One row in a hundred is lost, and with it log(0.99); the rest is estimation from fewer rows.
-    assert!((without - with).abs() < 0.02, "{without} without, {with} with outliers");
+    // One row in a hundred is lost, and with it log(0.99), and once more log(0.99) to the densities that stand beside the
+    // mixture for rows such as these; the rest is estimation from fewer rows.
+    assert!((without - with).abs() < 0.04, "{without} without, {with} with outliers");
 }

@@ -119,3 +119,34 @@ fn interrupted_fits_of_documents_leave_models_as_they_were() {
         assert!(model.k_implemented() > 0, "{kind}");
     }
 }
+
+/// Says yes the n-th time it is asked.
+fn at_question(n: u32) -> Interrupt {
+    let asked = std::sync::atomic::AtomicU32::new(0);
+    Interrupt::when(move || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= n)
+}
+
+#[test]
+fn an_update_that_is_interrupted_leaves_the_model_as_it_was() {
+    let d = 50;
+    let rows = rows(1200, d);
+    let batch = |first: usize| Batch::new(&rows[first * 600 * d..(first + 1) * 600 * d], d).unwrap();
+    for kind in [Kind::GmmOfab, Kind::MppcaOfab] {
+        let config = Config::new(kind, (0..d).map(|j| format!("x{j}")).collect());
+        let (mut model, mut whole) = (Model::new(config.clone()).unwrap(), Model::new(config).unwrap());
+        for first in 0..2 {
+            let before = model.save();
+            for n in [0, 7, 40] {
+                model.heed(&at_question(n));
+                let report = model.update(&batch(first)).unwrap();
+                assert!(report.is_interrupted && report.n_rows == 0, "{kind} {first} {n}");
+                assert_eq!(model.save(), before, "{kind} {first} {n}");
+                let (verdicts, report) = model.watch(&batch(first)).unwrap();
+                assert!(report.is_interrupted && verdicts.is_empty() && model.save() == before, "{kind} {first} {n}");
+            }
+            model.heed(&Interrupt::default());
+            assert_eq!(model.update(&batch(first)).unwrap(), whole.update(&batch(first)).unwrap());
+        }
+        assert_eq!(model.save(), whole.save(), "{kind}");
+    }
+}

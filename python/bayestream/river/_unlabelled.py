@@ -16,7 +16,7 @@ from ._rows import Rows, dictionaries
 class GMM(Rows, base.Clusterer):
     """A mixture of Gaussians that finds its number of components.
 
-    ``predict_one`` tells the number of the component most responsible, which it keeps for life, and -1 before there is one;
+    ``predict_one`` tells the number of the row's cluster, that of its oldest component, and -1 before there is one;
     ``score_one`` the log-density.
 
     >>> from bayestream import river
@@ -53,10 +53,10 @@ class GMM(Rows, base.Clusterer):
         self._take_many(X)
 
     def predict_one(self, x: dict) -> int:
-        """The number of the component most responsible for a row."""
+        """The number of the cluster that is most responsible for a row."""
         model = self._looked_at()
-        component = model.score_one(x)[1] if model is not None else None
-        return -1 if component is None else int(component.split("-")[1])
+        cluster = model.score_one(x)[1] if model is not None else None
+        return -1 if cluster is None else int(cluster.split("-")[1])
 
     def score_one(self, x: dict) -> float:
         """The log-density of a row, in nats; NaN before there is a model."""

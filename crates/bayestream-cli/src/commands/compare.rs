@@ -72,6 +72,7 @@ pub fn run(args: CompareArgs) -> Result<(), Failure> {
     let within = |(name, config)| (name, Config { memory_limit: args.memory, ..config });
     let configs = configs.into_iter().map(within).collect();
     let mut contest = Contest::new(configs, columns.clone(), args.read.skips());
+    contest.heed(&stop.interrupt());
     let mut progress = Progress::over(feed.total_bytes());
     let outcome = learn_all(&mut feed, &mut contest, &mut progress);
     progress.clear();

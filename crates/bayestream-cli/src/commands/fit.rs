@@ -74,6 +74,8 @@ struct Summary<'a> {
     n_skipped: u64,
     n_unfinished: u64,
     k_realized: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n_clusters: Option<usize>,
     k_implemented: usize,
     log_score: MeanLogScore,
     seconds: f64,
@@ -141,6 +143,7 @@ fn fit_rows<M: RowModel>(args: &FitArgs, origin: Origin<M>) -> Result<(), Failur
         (Opening::Columns(columns), Origin::New(config)) => M::begin(*config, columns)?,
     };
     let mut training = Training::new(model, checkpoint, args.read.skips());
+    training.model.heed(&stop.interrupt());
     let mut progress = Progress::over(feed.total_bytes()).counting(M::PART);
     let outcome = feed_all(&mut feed, &mut training, &mut progress);
     progress.clear();
@@ -202,7 +205,7 @@ fn finish<M: RowModel>(
         training.model.kind_name(),
         counted(training.n_learnt, "row"),
         short(seconds),
-        counted(found.k_realized as u64, M::PART),
+        terminal::told_parts(found.k_realized, M::PART, found.n_clusters),
         found.k_implemented,
         short(found.log_score)
     ));
@@ -221,6 +224,7 @@ fn finish<M: RowModel>(
         n_skipped,
         n_unfinished,
         k_realized: found.k_realized,
+        n_clusters: found.n_clusters,
         k_implemented: found.k_implemented,
         log_score: MeanLogScore { prequential_mean: found.log_score, n_scored: found.n_scored, reason },
         seconds,

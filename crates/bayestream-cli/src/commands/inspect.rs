@@ -6,10 +6,10 @@ use crate::error::Failure;
 use crate::features;
 use crate::linear;
 use crate::model_file::{self, AnyModel};
-use crate::terminal::{self, aligned, short, thousands};
+use crate::terminal::{self, aligned, counted, short, thousands};
 use bayestream::model::{FORMAT_VERSION, Model};
 use bayestream::outlier::DriftAlarm;
-use bayestream::structure::{Component, Event, EventLog, LogScore, Snapshot};
+use bayestream::structure::{Cluster, Clustering, Component, Event, EventLog, LogScore, Snapshot};
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
@@ -55,6 +55,7 @@ struct Document<'a> {
     k_realized: usize,
     k_implemented: usize,
     components: Vec<ComponentEntry<'a>>,
+    clusters: Vec<ClusterEntry>,
     settings: BTreeMap<&'static str, Value>,
     log_score: LogScoreEntry,
     events: Vec<EventEntry>,
@@ -62,8 +63,16 @@ struct Document<'a> {
 }
 
 #[derive(Serialize)]
+struct ClusterEntry {
+    id: String,
+    weight: f64,
+    components: Vec<String>,
+}
+
+#[derive(Serialize)]
 struct ComponentEntry<'a> {
     id: String,
+    cluster: String,
     weight: f64,
     count: f64,
     mean: &'a [f64],
@@ -122,6 +131,8 @@ pub fn run(args: InspectArgs) -> Result<(), Failure> {
 fn document<'a>(model: &'a Model, snapshot: &'a Snapshot) -> Document<'a> {
     let kind = model.config().kind;
     let settings = model.config().settings.list(kind);
+    let clusters = snapshot.clusters();
+    let clustering = clustering(snapshot, &clusters);
     Document {
         format: FORMAT_VERSION,
         kind: kind.name(),
@@ -129,7 +140,8 @@ fn document<'a>(model: &'a Model, snapshot: &'a Snapshot) -> Document<'a> {
         columns: &snapshot.columns,
         k_realized: snapshot.k_realized(),
         k_implemented: snapshot.k_implemented,
-        components: snapshot.components.iter().map(component_entry).collect(),
+        components: snapshot.components.iter().map(|component| component_entry(component, &clustering)).collect(),
+        clusters: clusters.iter().map(cluster_entry).collect(),
         settings: settings.into_iter().map(|(name, value)| (name, setting_value(&value))).collect(),
         log_score: LogScoreEntry::from(&snapshot.log_score),
         events: snapshot.events.iter().map(event_entry).collect(),
@@ -137,9 +149,22 @@ fn document<'a>(model: &'a Model, snapshot: &'a Snapshot) -> Document<'a> {
     }
 }
 
-fn component_entry(component: &Component) -> ComponentEntry<'_> {
+fn clustering(snapshot: &Snapshot, clusters: &[Cluster]) -> Clustering {
+    Clustering::new(clusters, snapshot.n_seen, snapshot.events.n_total())
+}
+
+fn cluster_entry(cluster: &Cluster) -> ClusterEntry {
+    ClusterEntry {
+        id: cluster.id.to_string(),
+        weight: cluster.weight,
+        components: cluster.components.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn component_entry<'a>(component: &'a Component, clustering: &Clustering) -> ComponentEntry<'a> {
     ComponentEntry {
         id: component.id.to_string(),
+        cluster: clustering.cluster_of(component.id).to_string(),
         weight: component.weight,
         count: component.count,
         mean: &component.mean,
@@ -185,9 +210,15 @@ fn for_people(path: &str, model: &Model, snapshot: &Snapshot) -> String {
     let _ = writeln!(out, "  rows seen   {}", thousands(snapshot.n_seen));
     let _ = writeln!(out, "  columns     {}: {}", snapshot.columns.len(), listed(&snapshot.columns, 12));
     let held = thousands(snapshot.k_implemented as u64);
-    let _ = writeln!(out, "  components  {} ({held} held while learning)", snapshot.k_realized());
+    let clusters = snapshot.clusters();
+    let components = counted(snapshot.k_realized() as u64, "component");
+    let _ = writeln!(
+        out,
+        "  clusters    {} of {components} ({held} held while learning)",
+        thousands(clusters.len() as u64)
+    );
     let _ = writeln!(out, "  log-score   {}\n", told_log_score(score));
-    out += &component_table(snapshot);
+    out += &component_table(snapshot, &clustering(snapshot, &clusters));
     out += &alarm_lines(model);
     out += &event_lines(&snapshot.events);
     out += &setting_lines(model.config().settings.list(model.config().kind));
@@ -249,13 +280,13 @@ fn alarm_lines(model: &Model) -> String {
     out
 }
 
-fn component_table(snapshot: &Snapshot) -> String {
+fn component_table(snapshot: &Snapshot, clustering: &Clustering) -> String {
     if snapshot.components.is_empty() {
         return "no components yet: the model needs more rows\n".to_string();
     }
     let has_dims = snapshot.components.iter().any(|c| c.latent_dim.is_some());
     let n_means = snapshot.columns.len().min(MEANS_SHOWN);
-    let mut header: Vec<String> = ["id", "weight", "rows"].map(String::from).to_vec();
+    let mut header: Vec<String> = ["id", "cluster", "weight", "rows"].map(String::from).to_vec();
     if has_dims {
         header.push("dim".to_string());
     }
@@ -264,6 +295,7 @@ fn component_table(snapshot: &Snapshot) -> String {
     for component in snapshot.components.iter().take(COMPONENTS_SHOWN) {
         let mut row = vec![
             component.id.to_string(),
+            clustering.cluster_of(component.id).to_string(),
             format!("{:.4}", component.weight),
             thousands(component.count.round().max(0.0) as u64),
         ];

@@ -37,7 +37,9 @@ pub fn run(args: MergeArgs) -> Result<(), Failure> {
     match (models.is_empty(), of_documents.is_empty(), linear.is_empty(), features.is_empty()) {
         (false, true, true, true) => {
             let merged = Model::merge(&models)?;
-            let has = counted(merged.snapshot().k_realized() as u64, "component");
+            let snapshot = merged.snapshot();
+            let n_clusters = snapshot.clusters().len();
+            let has = terminal::told_parts(snapshot.k_realized(), "component", Some(n_clusters));
             finish(&args, &merged, counted(merged.n_seen(), "row"), has)
         }
         (true, false, true, true) => {

@@ -117,9 +117,13 @@ fn mixture<'a>(args: &'a PlotArgs, model: &'a Model) -> Result<Drawing<'a>, Fail
     };
     Ok(Drawing {
         figure: pair_plot(&snapshot, &columns, &rows),
-        told: counted(snapshot.k_realized() as u64, "component"),
+        told: told(&snapshot),
         page: Box::new(move |figure| page(args, model.config().kind.name(), &snapshot, figure)),
     })
+}
+
+fn told(snapshot: &Snapshot) -> String {
+    terminal::told_parts(snapshot.k_realized(), "component", Some(snapshot.clusters().len()))
 }
 
 fn scored<'a>(scores: &'a str, format: Option<Format>, model: Option<&Model>) -> Result<Drawing<'a>, Failure> {
@@ -245,11 +249,11 @@ fn page(args: &PlotArgs, kind: &str, snapshot: &Snapshot, figure: SvgFigure) -> 
     let mut page = Page::new(format!("{} – {kind}", args.model.as_deref().unwrap_or_default()))
         .lead(format!(
             "{} after {}; log-score {} nats a row.",
-            counted(snapshot.k_realized() as u64, "component"),
+            told(snapshot),
             counted(snapshot.n_seen, "row"),
             short(snapshot.log_score.prequential_mean)
         ))
-        .chart(figure, "Components as ellipses of two standard deviations, in the columns in which they differ most.")
+        .chart(figure, "Components as ellipses of two standard deviations, one colour for each cluster, in the columns in which they differ most.")
         .section("Components", "")
         .chart(pictures::weights(snapshot), "")
         .table(&headers, &rows);

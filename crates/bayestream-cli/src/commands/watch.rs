@@ -78,8 +78,9 @@ pub fn run(args: WatchArgs) -> Result<(), Failure> {
     }
     let skip = known.as_ref().filter(|_| args.skip_seen).map_or(0, Model::n_seen);
     let plan = Plan { inputs: vec![args.input.clone()], options, columns, skip };
-    let mut feed = Feed::start(plan, Some(StopSignal::listen()?));
-    let model = match (feed.opening()?, known) {
+    let stop = StopSignal::listen()?;
+    let mut feed = Feed::start(plan, Some(stop.clone()));
+    let mut model = match (feed.opening()?, known) {
         (Opening::Stop(signal), _) => {
             let message = format!("{}: no row was learnt, nothing was written", stop::name(signal));
             return Err(Failure::Stopped { signal, message });
@@ -89,6 +90,7 @@ pub fn run(args: WatchArgs) -> Result<(), Failure> {
     };
     let n_first = counted(model.scores_after().unwrap_or_default(), "row");
     let reason = format!("{} makes its first model of {n_first}", model.config().kind);
+    model.heed(&stop.interrupt());
     let (scores, continued) = begin_scores(&args, model.columns())?;
     let scores = scores.explaining(reason);
     let training = Training::new(model, Checkpoint::of(&args.checkpoint), args.read.skips());

@@ -13,7 +13,7 @@ use crate::terminal::counted;
 use crate::training::{batch_of, located};
 use bayestream::data::DataError;
 use bayestream::engine::StepReport;
-use bayestream::interrupt::Interrupt;
+use bayestream::interrupt::{Interrupt, Interrupted};
 use bayestream::model::{Config, Model};
 use bayestream::structure::Scorer;
 use course::Course;
@@ -73,6 +73,11 @@ impl Contest {
         Contest { contestants, columns, n_rows: 0, n_compared: 0, n_refused: 0, skip_refused }
     }
 
+    /// Has long steps ask whether to stop.
+    pub fn heed(&mut self, interrupt: &Interrupt) {
+        self.contestants.iter_mut().filter_map(|c| c.model.as_mut()).for_each(|model| model.heed(interrupt));
+    }
+
     /// Rows learnt so far.
     pub fn n_rows(&self) -> u64 {
         self.n_rows
@@ -108,6 +113,7 @@ impl Contest {
         let mut reports = Vec::new();
         for (contestant, step) in self.contestants.iter_mut().zip(steps) {
             match step {
+                Some(Step::Learnt(report)) if report.is_interrupted => contestant.fail(Interrupted.to_string()),
                 Some(Step::Learnt(report)) => {
                     contestant.add_to_course(self.n_rows, &report);
                     reports.push((contestant, report));

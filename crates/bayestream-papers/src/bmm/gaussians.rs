@@ -200,6 +200,7 @@ mod tests {
             mean: vec![mean],
             covariance: vec![1.0],
             latent_dim: None,
+            basis: None,
         };
         let all = [component(-5.3, 0.6), component(0.9, 0.001), component(10.5, 0.3)];
         assert_eq!(found(&all, &[-5.0, 0.0, 10.0]).0, 2);

@@ -210,6 +210,7 @@ mod tests {
             mean: vec![1.0, 2.0],
             covariance: vec![4.0, 0.0, 0.0, 0.5],
             latent_dim: Some(1),
+            basis: None,
         };
         let mut out = Vec::new();
         Subspace::of(&component).reconstruct(&[3.0, 9.0], &mut out);

@@ -3,6 +3,7 @@
 mod cross_validation;
 pub mod drift;
 pub mod kdd;
+pub mod large;
 pub mod letters;
 pub mod mppca;
 mod outliers;

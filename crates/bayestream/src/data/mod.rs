@@ -5,10 +5,12 @@
 mod documents;
 mod frame;
 mod labels;
+mod resolution;
 
 pub use documents::{DocumentBuffer, Documents, DocumentsError, DocumentsFault};
 pub use frame::{Frame, Scaling};
 pub use labels::LabelNames;
+pub use resolution::resolution;
 
 use std::fmt;
 

@@ -162,6 +162,7 @@ impl<F: Family> Learner for Fab<F> {
                     mean: frame.mean_out(&c.slow.mean),
                     covariance: frame.covariance_out(&covariance),
                     latent_dim: self.family.reported_dim(latent),
+                    basis: None,
                 }
             })
             .collect();
@@ -181,7 +182,7 @@ impl<F: Family> Learner for Fab<F> {
 
     fn evaluate(&self, rows: &[f64], into: &mut Evaluation) {
         let (frame, comps) = self.fitted.as_ref().map_or((None, &[][..]), |f| (Some(&f.frame), &f.comps[..]));
-        into.run(frame, rows, self.n_columns, comps.iter().map(|c| (c.id, c.mass, c.mass, &c.gauss)));
+        into.run(frame, rows, self.n_columns, comps.iter().map(|c| (c.id, c.mass, c.mass, &c.gauss)), None);
     }
 
     fn recent_rows(&self, n: usize) -> Vec<f64> {

@@ -10,6 +10,7 @@ pub mod ofab;
 pub mod ofab_paper;
 pub mod parts;
 pub mod readout;
+mod ring_fit;
 pub mod svi;
 pub mod topics;
 pub mod vb;
@@ -18,7 +19,8 @@ use crate::data::{Batch, Documents};
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::model::Settings;
 use crate::structure::{
-    Component, DocumentScores, Evaluation, EventLog, FeatureSet, LabelSummary, LogScore, Scorer, Topic, TopicHistory,
+    Component, DocumentScores, Evaluation, EventLog, FeatureSet, LabelSummary, LogScore, PooledSnapshot, Scorer, Topic,
+    TopicHistory,
 };
 
 /// What an update did.
@@ -36,12 +38,27 @@ pub struct StepReport {
     pub n_repairs: u32,
     /// Events so far, over the whole stream.
     pub n_events: u64,
+    /// True when an interrupt cut the update short: no row was learned, and the model is as it was before.
+    pub is_interrupted: bool,
 }
 
 /// A learner lives on a stream. Rows given to it have passed [`Batch`]'s checks and have its number of columns.
 pub trait Learner {
     /// Learns from a batch.
     fn update(&mut self, batch: &Batch<'_>) -> StepReport;
+
+    /// Long steps of later updates ask this whether to stop. What is left after that is of no use.
+    fn heed(&mut self, _interrupt: &Interrupt) {}
+
+    /// True once it was told to stop.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+
+    /// True when learning so many rows takes a step that asks.
+    fn asks_within(&self, _n_rows: usize) -> bool {
+        false
+    }
 
     /// Ends a pass: batch engines fit now, streaming engines have nothing left to do. After an interrupt it is as before.
     fn finish_unless(&mut self, _interrupt: &Interrupt) -> Result<(), Interrupted> {
@@ -63,6 +80,11 @@ pub trait Learner {
 
     /// The components of a snapshot, by decreasing weight; those with a share below `delta` are left out.
     fn realize(&self, delta: f64) -> Vec<Component>;
+
+    /// What rows are predicted by besides the mixture, for kinds that pool.
+    fn pooled(&self) -> Option<PooledSnapshot> {
+        None
+    }
 
     /// A scorer of the master model as it is now.
     fn scorer(&self) -> Scorer;

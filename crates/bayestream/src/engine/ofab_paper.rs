@@ -12,7 +12,7 @@
 use super::parts::{Gather, ScoreTrack, accumulate};
 use super::{Learner, StepReport};
 use crate::data::{Batch, Frame, Scaling};
-use crate::family::{Family, Gauss, GaussScratch, Moments, model_covariance};
+use crate::family::{Family, Gauss, GaussScratch, Moments, Prior, model_covariance};
 use crate::model::{Config, Settings};
 use crate::num::{self, Rng};
 use crate::structure::{
@@ -72,8 +72,8 @@ impl<F: Family> OfabPaper<F> {
     }
 
     /// In the frame every column has unit spread, so one prior fits all; it vanishes as rows come in.
-    fn prior(&self) -> Vec<f64> {
-        vec![1.0; self.n_columns]
+    fn prior(&self) -> Prior {
+        Prior::vanishing(vec![1.0; self.n_columns])
     }
 
     /// A component at a random row with the spread of the frame. Its weight is set by the caller.
@@ -269,6 +269,7 @@ impl<F: Family> Learner for OfabPaper<F> {
                     mean: frame.mean_out(&c.moments.mean),
                     covariance: frame.covariance_out(&covariance),
                     latent_dim: self.family.reported_dim(latent),
+                    basis: None,
                 }
             })
             .collect();
@@ -284,7 +285,7 @@ impl<F: Family> Learner for OfabPaper<F> {
 
     fn evaluate(&self, rows: &[f64], into: &mut Evaluation) {
         let parts = self.comps.iter().map(|c| (c.id, c.weight, c.cumulative, &c.gauss));
-        into.run(self.frame.as_ref(), rows, self.n_columns, parts);
+        into.run(self.frame.as_ref(), rows, self.n_columns, parts, None);
     }
 
     fn recent_rows(&self, n: usize) -> Vec<f64> {

@@ -1,15 +1,14 @@
 //! A Gaussian ready for the kernels: mean, inverse Cholesky factor, log-determinant.
 
-use super::{Family, Moments};
+use super::{Family, Moments, Prior, model_covariance};
 use crate::num::{self, LN_2PI, Lanes, Rng, Whitener};
 use serde::{Deserialize, Serialize};
 
-/// Smallest variance of a component in the learner's frame, where columns have unit spread: a thousandth of a
-/// thousandth of a standard deviation keeps repeated rows from becoming spikes without end.
-pub const VARIANCE_FLOOR: f64 = 1e-8;
-
 /// Variances are cut here when a covariance has to be repaired: an infinite one could not be factored at all.
 const LARGEST_VARIANCE: f64 = 1e300;
+
+/// Rows behind a density that is given, not estimated.
+const CERTAIN: f64 = 1e18;
 
 /// What had to be repaired to get a positive definite covariance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +27,9 @@ pub struct Gauss {
     log_det: f64,
     n_free: f64,
     latent_dim: usize,
+    /// Rows behind the mean, and rows that the covariance rests on: how sure the density is of both.
+    rows: f64,
+    basis: f64,
     #[serde(skip)]
     packed: Whitener,
 }
@@ -35,8 +37,8 @@ pub struct Gauss {
 impl PartialEq for Gauss {
     fn eq(&self, other: &Gauss) -> bool {
         // `packed` is the same numbers in another order.
-        (&self.mean, &self.whiten, self.log_det, self.n_free, self.latent_dim)
-            == (&other.mean, &other.whiten, other.log_det, other.n_free, other.latent_dim)
+        (&self.mean, &self.whiten, self.log_det, self.n_free, self.latent_dim, self.rows, self.basis)
+            == (&other.mean, &other.whiten, other.log_det, other.n_free, other.latent_dim, other.rows, other.basis)
     }
 }
 
@@ -55,16 +57,23 @@ impl GaussScratch {
 }
 
 impl Gauss {
-    /// The density of these statistics under a family, with a diagonal prior that vanishes as rows come in.
-    pub fn of<F: Family>(family: F, moments: &Moments, prior: &[f64]) -> Gauss {
-        let mut gauss = Gauss {
-            mean: Vec::new(),
+    /// A density without parameters, to be given some.
+    fn blank(mean: &[f64]) -> Gauss {
+        Gauss {
+            mean: mean.to_vec(),
             whiten: Vec::new(),
             log_det: 0.0,
             n_free: 0.0,
-            latent_dim: 0,
+            latent_dim: mean.len(),
+            rows: CERTAIN,
+            basis: CERTAIN,
             packed: Whitener::default(),
-        };
+        }
+    }
+
+    /// The density of these statistics under a family and a prior.
+    pub fn of<F: Family>(family: F, moments: &Moments, prior: &Prior) -> Gauss {
+        let mut gauss = Gauss::blank(&moments.mean);
         gauss.refresh(family, moments, prior, &mut GaussScratch::default());
         gauss
     }
@@ -74,10 +83,11 @@ impl Gauss {
         &mut self,
         family: F,
         moments: &Moments,
-        prior: &[f64],
+        prior: &Prior,
         scratch: &mut GaussScratch,
     ) -> Repair {
         let d = moments.n_columns();
+        (self.rows, self.basis) = (moments.count, prior.basis(moments.count));
         self.latent_dim = model_covariance(family, moments, prior, &mut scratch.covariance);
         self.n_free = family.n_free(d, self.latent_dim);
         self.mean.clone_from(&moments.mean);
@@ -87,6 +97,7 @@ impl Gauss {
     /// Takes another mean and the covariance in `scratch`, shaped by the family for `count` rows behind it.
     pub fn reshape<F: Family>(&mut self, family: F, mean: &[f64], count: f64, scratch: &mut GaussScratch) -> Repair {
         let d = mean.len();
+        (self.rows, self.basis) = (count, count);
         self.latent_dim = family.shape(&mut scratch.covariance, d, count);
         self.n_free = family.n_free(d, self.latent_dim);
         self.mean.clear();
@@ -96,16 +107,24 @@ impl Gauss {
 
     /// A density with a given covariance.
     pub fn with_covariance(mean: &[f64], covariance: &[f64]) -> Gauss {
-        let mut gauss = Gauss {
-            mean: mean.to_vec(),
-            whiten: Vec::new(),
-            log_det: 0.0,
-            n_free: 0.0,
-            latent_dim: mean.len(),
-            packed: Whitener::default(),
-        };
+        let mut gauss = Gauss::blank(mean);
         gauss.set_covariance(&mut GaussScratch { covariance: covariance.to_vec(), factor: Vec::new() });
         gauss
+    }
+
+    /// The same density, known from so many rows, its covariance from `basis`.
+    pub fn known_from(self, rows: f64, basis: f64) -> Gauss {
+        Gauss { rows, basis, ..self }
+    }
+
+    /// Rows behind the mean, and rows that the covariance rests on.
+    pub fn known(&self) -> (f64, f64) {
+        (self.rows, self.basis)
+    }
+
+    /// The Student t that predicts a row: its degrees of freedom, and what its distances are divided by.
+    pub fn tail(&self) -> (f64, f64) {
+        (self.basis + 2.0, self.basis * (1.0 + 1.0 / self.rows.max(1.0)))
     }
 
     /// Factors `scratch.covariance`, raising its diagonal until it is positive definite.
@@ -151,6 +170,8 @@ impl Gauss {
             && (0..n_columns).all(|j| self.whiten[j * n_columns + j] > 0.0)
             && self.log_det.is_finite()
             && self.n_free.is_finite()
+            && self.rows >= 0.0
+            && self.basis >= 0.0
     }
 
     /// The mean.
@@ -250,26 +271,6 @@ impl Gauss {
         }
         p
     }
-}
-
-/// Rows after which nothing is left of the prior.
-pub fn prior_free_count(n_columns: usize) -> f64 {
-    4.0 * n_columns as f64 + 20.0
-}
-
-/// The covariance of the density: statistics blended with a diagonal prior whose weight falls to zero as rows come in
-/// (a prior that stays costs half again the statistical limit), floored, then shaped by the family.
-pub fn model_covariance<F: Family>(family: F, moments: &Moments, prior: &[f64], out: &mut Vec<f64>) -> usize {
-    let d = moments.n_columns();
-    let c = moments.count;
-    let n0 = (d as f64 + 2.0) * (1.0 - c / prior_free_count(d)).max(0.0);
-    let (a, b) = if c + n0 > 0.0 { (c / (c + n0), n0 / (c + n0)) } else { (0.0, 1.0) };
-    out.clear();
-    out.extend(moments.covariance.iter().map(|v| a * v));
-    for j in 0..d {
-        out[j * d + j] = (out[j * d + j] + b * prior[j]).max(VARIANCE_FLOOR);
-    }
-    family.shape(out, d, c)
 }
 
 #[cfg(test)]

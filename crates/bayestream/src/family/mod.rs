@@ -7,16 +7,20 @@ mod gauss;
 mod moments;
 mod normal_wishart;
 mod ppca;
+mod prior;
 mod wishart_holes;
 mod wishart_posterior;
 mod wishart_projection;
+mod worth;
 
-pub use gauss::{Gauss, GaussScratch, Repair, VARIANCE_FLOOR, model_covariance, prior_free_count};
+pub use gauss::{Gauss, GaussScratch, Repair};
 pub use moments::Moments;
 pub use normal_wishart::{IllegalPrior, MergeScratch, NormalWishart, WishartScratch, ln_multivariate_gamma};
 pub use ppca::Ppca;
+pub use prior::{Prior, VARIANCE_FLOOR, model_covariance, prior_free_count};
 pub use wishart_holes::FilledRow;
 pub use wishart_posterior::WishartPosterior;
+pub use worth::PriorWorth;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -7,12 +7,9 @@
 //! Key: c = c₀ + n · ν = ν₀ + n (ν = 2δ in papers that write δ) · m = (c₀m₀ + n x̄)/c · S = S₀ + W + (c₀n/c)(x̄−m₀)(x̄−m₀)ᵀ.
 
 use super::{Moments, WishartPosterior};
-use crate::num::{self, ln_gamma};
+use crate::num::{self, LN_PI, ln_gamma};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-
-/// ln π.
-pub(super) const LN_PI: f64 = 1.144_729_885_849_400_2;
 
 /// A prior that no distribution has.
 #[derive(Clone, Debug, PartialEq)]

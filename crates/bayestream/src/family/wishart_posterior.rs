@@ -1,8 +1,8 @@
 //! What rows leave of a normal-Wishart prior: predictions of the next row, and expectations for variational engines.
 
 use super::Moments;
-use super::normal_wishart::{IllegalPrior, LN_PI, NormalWishart, WishartScratch, factor_repaired};
-use crate::num::{self, Whitener, digamma, ln_gamma};
+use super::normal_wishart::{IllegalPrior, NormalWishart, WishartScratch, factor_repaired};
+use crate::num::{self, LN_PI, Whitener, digamma, ln_gamma};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::{LN_2, PI};
 

@@ -142,6 +142,7 @@ mod tests {
                 mean: truth.means[k].clone(),
                 covariance: truth.covariances[k].clone(),
                 latent_dim: None,
+                basis: None,
             })
             .collect();
         Snapshot {
@@ -149,6 +150,7 @@ mod tests {
             columns: (0..truth.n_columns()).map(|j| format!("x{j}")).collect(),
             k_implemented: truth.n_components(),
             components,
+            pool: None,
             log_score: LogScore::default(),
             events: EventLog::default(),
         }

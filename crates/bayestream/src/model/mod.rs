@@ -43,7 +43,7 @@ use crate::engine::{Learner, StepReport};
 use crate::family::{FullGaussian, Ppca};
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::outlier::{Watch, WatchWork};
-use crate::structure::{EventLog, LogScore, Scorer, Snapshot};
+use crate::structure::{Clustering, EventLog, LogScore, Scorer, Snapshot};
 use parse::check_values;
 use rows::{check_batch, check_columns, with_rows_that_count};
 use serde::{Deserialize, Serialize};
@@ -198,7 +198,22 @@ impl Model {
     /// Learns from a batch. All or nothing: after an error the model is as it was.
     pub fn update(&mut self, batch: &Batch<'_>) -> Result<StepReport, UpdateError> {
         self.check(batch)?;
-        with_rows_that_count(batch, |batch| self.body.learner_mut().update(batch))
+        // Only steps that take long are worth a copy to return to.
+        let before = self.body.learner().asks_within(batch.n_rows()).then(|| self.body.clone());
+        let report = with_rows_that_count(batch, |batch| self.body.learner_mut().update(batch))?;
+        match before {
+            Some(before) if self.body.learner().is_interrupted() => {
+                self.body = before;
+                Ok(StepReport { is_interrupted: true, k_implemented: self.k_implemented(), ..StepReport::default() })
+            }
+            _ => Ok(report),
+        }
+    }
+
+    /// Long steps of later updates ask this whether to stop; one that does leaves the model as it was before the batch,
+    /// and the report says so. Not part of the model: neither saved nor merged.
+    pub fn heed(&mut self, interrupt: &Interrupt) {
+        self.body.learner_mut().heed(interrupt);
     }
 
     /// Ends a pass. Batch kinds fit here; without it they fit whenever a snapshot is asked for.
@@ -242,6 +257,7 @@ impl Model {
             columns: self.config.columns.clone(),
             k_implemented: learner.k_implemented(),
             components: learner.realize(delta),
+            pool: learner.pooled(),
             log_score: learner.log_score(),
             events: learner.events().clone(),
         }
@@ -250,6 +266,14 @@ impl Model {
     /// A scorer of the master model as it is now: what `watch` uses between updates.
     pub fn scorer(&self) -> Scorer {
         self.body.learner().scorer()
+    }
+
+    /// Finds the clusters of the master model anew if they are due: its components changed, or it grew by a tenth.
+    pub fn renew_clusters(&self, clusters: &mut Clustering) {
+        let (rows, n_events) = (self.n_seen(), self.events().n_total());
+        if clusters.is_due(self.k_implemented(), self.config.columns.len(), rows, n_events) {
+            *clusters = Clustering::new(&self.scorer().clusters(), rows, n_events);
+        }
     }
 
     /// Rows seen.

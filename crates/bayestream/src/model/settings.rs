@@ -177,7 +177,7 @@ impl Default for Settings {
             memory: None,
             warm_up: 500,
             start_components: 50,
-            max_components: 200,
+            max_components: 2000,
             buffer: None,
             scale: ScaleChoice::Auto,
             established: 0.98,

@@ -40,16 +40,25 @@ impl Model {
         if batch.n_rows() == 0 {
             return self.update(batch);
         }
+        let before = self.body.learner().asks_within(batch.n_rows()).then(|| self.watch.clone());
         let mut work = std::mem::take(&mut self.work);
         let learner = self.body.learner();
         let mut watch = self.watch.take().unwrap_or_else(|| {
             Watch::of_recent_rows(learner, self.config.columns.len(), &self.config.settings, &mut work)
         });
         watch.look_for_change(batch.rows(), || learner.scorer());
+        if watch.lacks_clusters(learner) {
+            watch.find_clusters(learner);
+        }
         watch.judge(learner, batch.rows(), batch.weights(), &mut work, out);
         let given = |i: usize| batch.weights().map_or(1.0, |w| w[i]);
         let weights: Vec<f64> = out.iter().enumerate().map(|(i, v)| v.weight * given(i)).collect();
         let report = self.update(batch);
+        if let (Some(before), Ok(StepReport { is_interrupted: true, .. })) = (before, &report) {
+            out.clear();
+            (self.watch, self.work) = (before, work);
+            return report;
+        }
         watch.learn(batch.rows(), &weights, &mut work);
         (self.watch, self.work) = (Some(watch), work);
         report
@@ -72,13 +81,16 @@ impl Model {
 
     fn judge_by<'a>(&'a self, model: Cow<'a, Model>) -> Judge<'a> {
         let mut work = WatchWork::default();
-        let watch = match &self.watch {
+        let mut watch = match &self.watch {
             Some(watch) => Cow::Borrowed(watch),
             None => {
                 let (n_columns, settings) = (self.config.columns.len(), &self.config.settings);
                 Cow::Owned(Watch::of_recent_rows(model.body.learner(), n_columns, settings, &mut work))
             }
         };
+        if watch.lacks_clusters(model.body.learner()) {
+            watch.to_mut().find_clusters(model.body.learner());
+        }
         Judge { model, watch, work }
     }
 

@@ -29,6 +29,7 @@
 //! The vector path uses fused multiply-add, so its last bits differ from those of the portable path:
 //! results repeat to the bit on one kind of machine, and to rounding across kinds.
 
+mod axes;
 mod cholesky;
 mod cusum;
 mod eigen;
@@ -48,8 +49,10 @@ mod special;
 mod topic_draws;
 mod topic_rows;
 mod topic_sweep;
+mod tridiagonal;
 mod whitener;
 
+pub use axes::leading_axes;
 pub use cholesky::{NotPositive, cholesky, invert_lower, rank_one_update, solve_lower, solve_lower_transposed};
 pub use cusum::Cusums;
 pub use eigen::symmetric_eigen;
@@ -62,12 +65,13 @@ pub use rng::{Rng, stream};
 pub use rowwise::{add_rows, dots};
 pub use scatter::weighted_moments;
 pub use schedule::Schedule;
-pub use special::{LN_2PI, chi_square_survival, digamma, digamma_slice, ln_gamma, normal_quantile, trigamma};
+pub use special::{LN_2PI, LN_PI, chi_square_survival, digamma, digamma_slice, ln_gamma, normal_quantile, trigamma};
 pub use topic_draws::{NO_TOPIC, TopicDraws, draw_topics, foretell, gain_words};
 pub use topic_rows::{
     TOPIC_LANES, TopicRows, WordWeight, WordWork, add_form_f32, combine_f32, dot_f32, fold_in, learn_words,
 };
 pub use topic_sweep::{DocumentSweep, Pull, SWEEP_LANES, sweep_document};
+pub use tridiagonal::Tridiagonal;
 pub use whitener::{Whitener, log_density, mahalanobis};
 
 /// The same kernels without vector extensions, so that tests can compare the two paths on one machine.

@@ -4,6 +4,9 @@ use super::explog::ln;
 use super::simd::{self, Arithmetic, Kernel};
 use std::f64::consts::PI;
 
+/// ln π.
+pub const LN_PI: f64 = 1.144_729_885_849_400_2;
+
 /// ln 2π.
 pub const LN_2PI: f64 = 1.837_877_066_409_345_3;
 

@@ -3,7 +3,7 @@
 //! One Gaussian cannot learn an outlier cluster as a mode of its own, which is what a mixture is for.
 
 use crate::engine::parts::{Gather, accumulate};
-use crate::family::{FullGaussian, Gauss, GaussScratch, Moments};
+use crate::family::{FullGaussian, Gauss, GaussScratch, Moments, Prior};
 use crate::structure::RowBlock;
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,7 @@ pub struct DistanceScratch {
 struct Work {
     gather: Gather,
     gauss: GaussScratch,
-    prior: Vec<f64>,
+    prior: Option<Prior>,
     ridged: Option<Moments>,
 }
 
@@ -57,7 +57,7 @@ impl OneGaussian {
         let mut moments = Moments::empty_at(&vec![0.0; n_columns]);
         (0..n_columns).for_each(|j| moments.covariance[j * n_columns + j] = 1.0);
         moments.count = PRIOR_ROWS;
-        let gauss = Gauss::of(FullGaussian, &moments, &vec![1.0; n_columns]);
+        let gauss = Gauss::of(FullGaussian, &moments, &Prior::vanishing(vec![1.0; n_columns]));
         OneGaussian { moments, gauss, stale: 0.0, work: Work::default() }
     }
 
@@ -185,8 +185,7 @@ impl OneGaussian {
             let variance = &mut copy.covariance[j * d + j];
             *variance = (*variance * (1.0 + RIDGE) + LEAST_RIDGE).max(LEAST_VARIANCE);
         }
-        prior.clear();
-        prior.resize(d, 1.0);
+        let prior = prior.get_or_insert_with(|| Prior::vanishing(vec![1.0; d]));
         self.gauss.refresh(FullGaussian, copy, prior, gauss);
         self.stale = 0.0;
     }

@@ -29,7 +29,7 @@ use super::standing::Standings;
 use super::views::{DistanceScratch, OneGaussian};
 use crate::engine::Learner;
 use crate::model::Settings;
-use crate::structure::{ComponentId, Evaluation, Member, Posterior, RowBlock, Scorer};
+use crate::structure::{Clustering, ComponentId, Evaluation, Member, Posterior, RowBlock, Scorer};
 use serde::{Deserialize, Serialize};
 
 /// Rows that columns are fitted to.
@@ -88,6 +88,8 @@ pub struct Verdict {
     pub component: Option<ComponentId>,
     /// Its responsibility; NaN before there is a model.
     pub responsibility: f64,
+    /// The cluster whose components are together most responsible.
+    pub cluster: Option<ComponentId>,
     /// What the row counts as one of the normal rows, from 0.02 to 1.
     pub weight: f64,
 }
@@ -118,6 +120,8 @@ pub struct Watch {
     drift: Option<DriftWatch>,
     /// The latest of the changes noticed.
     alarms: Vec<DriftAlarm>,
+    /// Clusters of the model's components, as they were lately.
+    clusters: Clustering,
 }
 
 /// Buffers of judging; not part of the state.
@@ -182,6 +186,7 @@ impl Watch {
             plain: Ranks::new(VIEW_SCORES),
             drift: settings.drift.then(|| DriftWatch::new(n_columns)),
             alarms: Vec::new(),
+            clusters: Clustering::default(),
         }
     }
 
@@ -218,6 +223,18 @@ impl Watch {
         self.plain = Ranks::of(VIEW_SCORES, &scores(work, |s| s.plain));
         self.judge(learner, &rows, None, work, &mut verdicts);
         self.alarming = Ranks::of(COMBINED_SCORES, &scores(work, |s| s.alarming));
+    }
+
+    /// True when the clusters of a learner's components should be found anew.
+    pub fn lacks_clusters(&self, learner: &dyn Learner) -> bool {
+        let (k, n_columns) = (learner.k_implemented(), self.columns.n_columns());
+        self.clusters.is_due(k, n_columns, learner.n_seen(), learner.events().n_total())
+    }
+
+    /// Finds them.
+    pub fn find_clusters(&mut self, learner: &dyn Learner) {
+        let clusters = learner.scorer().clusters();
+        self.clusters = Clustering::new(&clusters, learner.n_seen(), learner.events().n_total());
     }
 
     /// Judges rows, all of them by the state as it is; verdicts are appended to `out`. Weights matter only for what is
@@ -268,8 +285,10 @@ impl Watch {
                 work.scores.resize(first_score + rows.len() / d, None);
             }
             work.evaluation.normalise();
+            work.evaluation.label_by(&self.clusters);
             for (i, scores) in work.scores[first_score..].iter().enumerate() {
-                out.push(self.verdict(work.evaluation.of_row(i), scores.as_ref()));
+                let cluster = work.evaluation.cluster_of_row(i);
+                out.push(Verdict { cluster, ..self.verdict(work.evaluation.of_row(i), scores.as_ref()) });
             }
             let judged = &out[first_verdict..];
             work.given.clear();
@@ -357,6 +376,7 @@ impl Watch {
             views: [1.0; N_VIEWS],
             component,
             responsibility,
+            cluster: None,
             weight: 1.0,
         };
         if let Some(scores) = scores {
@@ -465,6 +485,8 @@ impl Watch {
             drift: first.drift.as_ref().map(|_| DriftWatch::new(first.columns.n_columns())),
             // Rows of different shards have no common numbering.
             alarms: Vec::new(),
+            // Components of shards that became one have other clusters.
+            clusters: Clustering::default(),
         })
     }
 

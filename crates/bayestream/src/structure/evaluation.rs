@@ -1,7 +1,9 @@
 //! Rows under every component of a learner's master model, lent for judging them.
 
+use super::clusters::{Clustering, Labels};
 use super::evaluate::{Posterior, RowBlock};
 use super::event::ComponentId;
+use super::pool::{Pool, Predictions, mix};
 use crate::data::Frame;
 use crate::family::Gauss;
 
@@ -26,6 +28,10 @@ pub struct Evaluation {
     /// Expected log-densities of missing cells, laid out as the log-joints; empty when no cell is missing.
     missing: Vec<f64>,
     jacobians: Vec<f64>,
+    predictions: Predictions,
+    /// Pooled log-densities in the frame; empty for kinds that do not pool.
+    pooled: Vec<f64>,
+    labels: Labels,
 }
 
 impl Evaluation {
@@ -37,8 +43,10 @@ impl Evaluation {
         rows: &[f64],
         n_columns: usize,
         parts: impl Iterator<Item = (ComponentId, f64, f64, &'a Gauss)>,
+        pool: Option<&Pool>,
     ) {
         self.members.clear();
+        self.pooled.clear();
         self.block.load_with(n_columns, |into| match frame {
             Some(frame) => frame.push_rows(rows, into),
             None => into.extend_from_slice(rows),
@@ -64,6 +72,16 @@ impl Evaluation {
             for (&(_, mass, _, gauss), (joint, missing)) in ordered().zip(into) {
                 self.block.log_density_and_missing(gauss, log_weight(mass), joint, missing);
             }
+        }
+        if let (Some(pool), false) = (pool, self.order.is_empty()) {
+            self.predictions.begin(&self.block);
+            let joints = self.posterior.q.chunks_exact(self.posterior.stride);
+            for (&(_, mass, _, gauss), joint) in self.order.iter().map(|&k| &parts[k]).zip(joints) {
+                let log_weight = log_weight(mass);
+                self.predictions.add(&mut self.block, log_weight, gauss, joint, log_weight);
+            }
+            self.predictions.finish(&mut self.block, &pool.whole);
+            mix(&pool.weights, &self.predictions.logs, &mut self.pooled);
         }
         self.jacobians.clear();
         if let Some(frame) = frame {
@@ -119,9 +137,23 @@ impl Evaluation {
     pub fn of_row(&self, i: usize) -> (f64, Option<ComponentId>, f64) {
         let at = |k: usize| self.posterior.q[k * self.posterior.stride + i];
         match (0..self.members.len()).max_by(|&a, &b| at(a).total_cmp(&at(b)).then(b.cmp(&a))) {
-            Some(best) => (self.posterior.log_total[i] + self.jacobians[i], Some(self.members[best].id), at(best)),
+            Some(best) => {
+                let in_frame = self.pooled.get(i).unwrap_or(&self.posterior.log_total[i]);
+                (in_frame + self.jacobians[i], Some(self.members[best].id), at(best))
+            }
             None => (f64::NAN, None, f64::NAN),
         }
+    }
+
+    /// Takes the clusters that [`Evaluation::cluster_of_row`] tells.
+    pub fn label_by(&mut self, clustering: &Clustering) {
+        self.labels.set(clustering, self.members.iter().map(|member| member.id));
+    }
+
+    /// The cluster whose components are together most responsible for a row.
+    pub fn cluster_of_row(&mut self, i: usize) -> Option<ComponentId> {
+        let (q, stride) = (&self.posterior.q, self.posterior.stride);
+        self.labels.of_row(|k| q[k * stride + i])
     }
 
     /// One component's responsibilities.

@@ -1,9 +1,11 @@
 //! Scores of rows against a mixture that stays as it is.
 
+use super::clusters::{Cluster, Clustering, Labels, clusters_of};
 use super::evaluate::{Posterior, RowBlock};
 use super::event::ComponentId;
+use super::pool::{Pool, Predictions, mix};
 use super::recent::RecentScores;
-use super::snapshot::{LogScore, Snapshot};
+use super::snapshot::{Component, LogScore, Snapshot};
 use crate::data::Frame;
 use crate::family::Gauss;
 
@@ -20,6 +22,8 @@ pub struct RowScore {
     pub component: Option<ComponentId>,
     /// Its responsibility.
     pub responsibility: f64,
+    /// The cluster whose components are together most responsible, when the scorer knows clusters.
+    pub cluster: Option<ComponentId>,
 }
 
 /// A mixture ready to score rows.
@@ -29,8 +33,13 @@ pub struct Scorer {
     parts: Vec<(f64, Gauss)>,
     ids: Vec<ComponentId>,
     recent: RecentScores,
+    pool: Option<Pool>,
+    /// Nothing unless clusters were asked for.
+    labels: Labels,
     block: RowBlock,
     posterior: Posterior,
+    predictions: Predictions,
+    pooled: Vec<f64>,
 }
 
 impl Scorer {
@@ -41,9 +50,35 @@ impl Scorer {
             parts,
             ids,
             recent: RecentScores::of(log_score),
+            pool: None,
+            labels: Labels::default(),
             block: RowBlock::default(),
             posterior: Posterior::default(),
+            predictions: Predictions::default(),
+            pooled: Vec::new(),
         }
+    }
+
+    /// The same with what rows are predicted by besides the mixture.
+    pub fn pooled_with(self, pool: Option<Pool>) -> Scorer {
+        Scorer { pool, ..self }
+    }
+
+    /// The same with clusters, so that [`RowScore::cluster`] is told.
+    pub fn with_clusters(self) -> Scorer {
+        let clustering = Clustering::new(&self.clusters(), 0, 0);
+        self.labelled_by(&clustering)
+    }
+
+    /// The same with clusters that are known.
+    pub fn labelled_by(mut self, clustering: &Clustering) -> Scorer {
+        self.labels.set(clustering, self.ids.iter().copied());
+        self
+    }
+
+    /// Its clusters, by decreasing weight.
+    pub fn clusters(&self) -> Vec<Cluster> {
+        clusters_of(self.ids.iter().zip(&self.parts).map(|(id, (weight, gauss))| (*id, *weight, gauss)))
     }
 
     /// The frame its components are in.
@@ -117,8 +152,19 @@ impl Scorer {
         self.block.load_with(self.frame.n_columns(), |into| self.frame.push_rows(rows, into));
         let n = self.block.n_rows();
         let k = self.posterior.log_joint(&mut self.block, self.parts.iter().map(|(w, g)| (w.ln(), g)));
+        if let (Some(pool), true) = (&self.pool, k > 0) {
+            self.predictions.begin(&self.block);
+            for ((weight, gauss), joint) in self.parts.iter().zip(self.posterior.q.chunks_exact(self.posterior.stride))
+            {
+                self.predictions.add(&mut self.block, weight.ln(), gauss, joint, weight.ln());
+            }
+            self.predictions.finish(&mut self.block, &pool.whole);
+            mix(&pool.weights, &self.predictions.logs, &mut self.pooled);
+        }
         if k > 0 {
             self.posterior.normalise(k, n);
+            let n_pooled = self.pooled.len().min(n);
+            self.posterior.log_total[..n_pooled].copy_from_slice(&self.pooled[..n_pooled]);
         } else {
             self.posterior.log_total.clear();
             self.posterior.log_total.resize(n, f64::NAN);
@@ -126,8 +172,9 @@ impl Scorer {
         n
     }
 
-    fn row_score(&self, i: usize) -> RowScore {
-        let at = |k: usize| self.posterior.q[k * self.posterior.stride + i];
+    fn row_score(&mut self, i: usize) -> RowScore {
+        let (q, stride) = (&self.posterior.q, self.posterior.stride);
+        let at = |k: usize| q[k * stride + i];
         let best = (0..self.parts.len()).max_by(|&a, &b| at(a).total_cmp(&at(b)).then(b.cmp(&a)));
         let in_frame = self.posterior.log_total[i];
         // The jacobian of the observed cells only: a missing cell has no density and no unit.
@@ -139,6 +186,7 @@ impl Scorer {
             p_value: self.recent.p_value(log_density),
             component: best.map(|k| self.ids[k]),
             responsibility: best.map_or(f64::NAN, at),
+            cluster: self.labels.of_row(at),
         }
     }
 }
@@ -149,16 +197,19 @@ impl Snapshot {
         let d = self.columns.len();
         let frame = Frame::spanning(&self.components, d);
         let (factor, offset) = Frame::identity(d).map_to(&frame);
-        let parts = self
-            .components
-            .iter()
-            .map(|c| {
-                let mean: Vec<f64> = (0..d).map(|j| c.mean[j] * factor[j] + offset[j]).collect();
-                let covariance: Vec<f64> =
-                    (0..d * d).map(|at| c.covariance[at] * factor[at / d] * factor[at % d]).collect();
-                (c.weight, Gauss::with_covariance(&mean, &covariance))
-            })
-            .collect();
-        Scorer::new(frame, parts, self.components.iter().map(|c| c.id).collect(), &self.log_score)
+        let density = |c: &Component| {
+            let mean: Vec<f64> = (0..d).map(|j| c.mean[j] * factor[j] + offset[j]).collect();
+            let covariance: Vec<f64> =
+                (0..d * d).map(|at| c.covariance[at] * factor[at / d] * factor[at % d]).collect();
+            let gauss = Gauss::with_covariance(&mean, &covariance);
+            match c.basis {
+                Some(basis) => gauss.known_from(c.count, basis),
+                None => gauss,
+            }
+        };
+        let parts = self.components.iter().map(|c| (c.weight, density(c))).collect();
+        let pool = self.pool.as_ref().map(|p| Pool { weights: p.weights, whole: density(&p.whole) });
+        let ids = self.components.iter().map(|c| c.id).collect();
+        Scorer::new(frame, parts, ids, &self.log_score).pooled_with(pool)
     }
 }

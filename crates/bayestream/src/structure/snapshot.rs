@@ -1,6 +1,7 @@
 //! The small, immutable model handed to people and to scoring.
 
 use super::event::{ComponentId, EventLog};
+use super::pool::POOLED;
 use crate::num;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,9 @@ pub struct Component {
     pub covariance: Vec<f64>,
     /// The dimension of its principal subspace, for PPCA.
     pub latent_dim: Option<usize>,
+    /// Rows that its covariance rests on, those of the prior included: a row is predicted by the Student t that they
+    /// leave. `None`: by the Gaussian.
+    pub basis: Option<f64>,
 }
 
 /// Log-scores of rows before they were learnt from.
@@ -32,6 +36,15 @@ pub struct LogScore {
     pub recent: Vec<f64>,
 }
 
+/// What rows are predicted by besides the mixture, in the data's own units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PooledSnapshot {
+    /// Weights of the mixture, of the same with heavy tails, of one Gaussian for all rows and of a broad background.
+    pub weights: [f64; POOLED],
+    /// The one Gaussian.
+    pub whole: Component,
+}
+
 /// A mixture at one moment: components of decreasing weight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
@@ -43,6 +56,8 @@ pub struct Snapshot {
     pub k_implemented: usize,
     /// The components of the snapshot; `k_realized` is their number.
     pub components: Vec<Component>,
+    /// What rows are predicted by besides the mixture, for kinds that pool.
+    pub pool: Option<PooledSnapshot>,
     /// Log-scores along the stream.
     pub log_score: LogScore,
     /// The last events.

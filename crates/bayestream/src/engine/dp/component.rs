@@ -57,7 +57,7 @@ pub(super) struct CompScratch {
     pub wishart: WishartScratch,
     gauss: GaussScratch,
     blended: Vec<f64>,
-    floor: Vec<f64>,
+    floor: Option<crate::family::Prior>,
 }
 
 impl Comp {
@@ -191,9 +191,10 @@ impl Comp {
         let d = self.moments.n_columns();
         prior.blended(&self.moments, &mut scratch.blended);
         std::mem::swap(&mut self.moments.covariance, &mut scratch.blended);
-        scratch.floor.resize(d, 0.0);
+        // The blend has a prior inside already; with MANY rows nothing of this one is left but its floor.
+        let floor = scratch.floor.get_or_insert_with(|| crate::family::Prior::vanishing(vec![0.0; d]));
         let count = std::mem::replace(&mut self.moments.count, MANY);
-        self.gauss.refresh(FullGaussian, &self.moments, &scratch.floor, &mut scratch.gauss);
+        self.gauss.refresh(FullGaussian, &self.moments, floor, &mut scratch.gauss);
         self.moments.count = count;
         std::mem::swap(&mut self.moments.covariance, &mut scratch.blended);
         self.stale = 0.0;

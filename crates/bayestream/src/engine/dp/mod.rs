@@ -274,6 +274,7 @@ impl Learner for DirichletMixture {
                     mean: frame.mean_out(&c.moments.mean),
                     covariance: frame.covariance_out(&covariance),
                     latent_dim: None,
+                    basis: None,
                 }
             })
             .collect();
@@ -290,7 +291,7 @@ impl Learner for DirichletMixture {
 
     fn evaluate(&self, rows: &[f64], into: &mut Evaluation) {
         let parts = self.comps().iter().map(|c| (c.id, c.moments.count, c.moments.count, &c.gauss));
-        into.run(self.frame.as_ref(), rows, self.n_columns, parts);
+        into.run(self.frame.as_ref(), rows, self.n_columns, parts, None);
     }
 
     fn recent_rows(&self, n: usize) -> Vec<f64> {

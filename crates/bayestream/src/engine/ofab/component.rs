@@ -1,8 +1,9 @@
 //! One component of the master model.
 
 use super::watch::MeanWatch;
+use crate::data::LARGEST_CELL;
 use crate::engine::parts::{PENALTY_CAP, Part, penalty};
-use crate::family::{Family, Gauss, GaussScratch, Moments, Repair};
+use crate::family::{Family, Gauss, GaussScratch, Moments, Prior, Repair};
 use crate::structure::ComponentId;
 use serde::{Deserialize, Serialize};
 
@@ -16,8 +17,8 @@ pub(in crate::engine) struct Comp {
     pub fast: Moments,
     /// What snapshots show: forgets hardly at all.
     pub slow: Moments,
-    /// Diagonal prior of the covariance; its weight vanishes as rows come in.
-    pub prior: Vec<f64>,
+    /// Prior of the covariance.
+    pub prior: Prior,
     /// Density of `fast`, refreshed when enough mass has come in.
     pub gauss: Gauss,
     /// Mass since the last refresh.
@@ -45,14 +46,7 @@ pub(in crate::engine) struct Comp {
 
 impl Comp {
     /// A component with given statistics, trusted from the start.
-    pub fn settled<F: Family>(
-        family: F,
-        id: ComponentId,
-        mass: f64,
-        moments: Moments,
-        prior: Vec<f64>,
-        now: u64,
-    ) -> Comp {
+    pub fn settled<F: Family>(family: F, id: ComponentId, mass: f64, moments: Moments, prior: Prior, now: u64) -> Comp {
         let gauss = Gauss::of(family, &moments, &prior);
         let watch = MeanWatch::at(&moments.mean);
         Comp {
@@ -135,13 +129,15 @@ impl Comp {
                 && m.covariance.len() == n_columns * n_columns
                 && m.count.is_finite()
                 && m.count >= 0.0
-                && m.mean.iter().chain(&m.covariance).all(|v| v.is_finite())
+                && m.mean.iter().all(|v| v.abs() <= LARGEST_CELL)
+                && m.covariance.iter().all(|v| v.is_finite())
+                && (0..n_columns).all(|j| m.covariance[j * n_columns + j] >= 0.0)
         };
         moments_sound(&self.fast)
             && moments_sound(&self.slow)
             && self.gauss.is_sound(n_columns)
-            && self.prior.len() == n_columns
-            && self.prior.iter().all(|v| v.is_finite() && *v > 0.0)
+            && self.gauss.known().1 > 0.0
+            && self.prior.is_sound(n_columns)
             && self.mass.is_finite()
             && self.mass >= 0.0
             && [self.stale, self.overlap, self.hits, self.absence, self.claimed, self.absent_mass, self.split_tried]

@@ -5,7 +5,7 @@ use super::shrink::shrink;
 use super::{Learner, Ofab};
 use crate::data::Frame;
 use crate::family::{Family, GaussScratch, model_covariance};
-use crate::structure::Component;
+use crate::structure::{Component, ComponentId, PooledSnapshot};
 
 impl<F: Family> Ofab<F> {
     pub(super) fn export(&self, delta: f64) -> Vec<Component> {
@@ -25,7 +25,9 @@ impl<F: Family> Ofab<F> {
             comp.fast = comp.slow.clone();
             comp.refresh(self.family, &mut scratch);
         }
-        if let Some(mut view) = self.view() {
+        // A model made from every row is not redundant: the fit has chosen its size by rows that were left out.
+        let is_fitted = self.regime_start == 0 && self.n_seen as usize <= self.ring.len();
+        if let Some(mut view) = self.view().filter(|_| !is_fitted && !self.rests_on_priors()) {
             self.recall(&copy, &mut view);
             view.evaluate(&copy);
             shrink(self.family, &mut copy, &mut view, 1.0);
@@ -41,6 +43,25 @@ impl<F: Family> Ofab<F> {
         let mut learner = self.clone();
         learner.begin_early();
         (!learner.comps.is_empty() && learner.n_seen() > 0).then_some(learner)
+    }
+
+    /// The pool in the data's own units.
+    pub(super) fn export_pool(&self) -> Option<PooledSnapshot> {
+        if self.comps.is_empty() {
+            return self.provisional()?.export_pool();
+        }
+        let (pool, frame) = (self.pool()?, self.frame.as_ref()?);
+        let (rows, basis) = pool.whole.known();
+        let whole = Component {
+            id: ComponentId { shard: self.shard, serial: 0 },
+            weight: 1.0,
+            count: rows,
+            mean: frame.mean_out(pool.whole.mean()),
+            covariance: frame.covariance_out(&pool.whole.covariance()),
+            latent_dim: None,
+            basis: Some(basis),
+        };
+        Some(PooledSnapshot { weights: pool.weights, whole })
     }
 
     fn components(&self, comps: &[Comp]) -> Vec<Component> {
@@ -59,6 +80,7 @@ impl<F: Family> Ofab<F> {
                     mean: frame.mean_out(&c.slow.mean),
                     covariance: frame.covariance_out(&covariance),
                     latent_dim: self.family.reported_dim(latent),
+                    basis: c.prior.worth.map(|_| c.prior.basis(c.slow.count)),
                 }
             })
             .collect();

@@ -1,11 +1,12 @@
 //! Learners of disjoint shards of one stream, combined: statistics add, and components that are one by the full
 //! criterion are joined.
 
-use super::Ofab;
 use super::component::Comp;
+use super::pooled::Pooling;
 use super::shrink::join_alike;
 use super::tempo::Tempo;
 use super::watch::MeanWatch;
+use super::{FIRST_FIT, Ofab};
 use crate::data::Frame;
 use crate::engine::parts::{Ring, ScoreTrack, learn_again};
 use crate::family::{Family, GaussScratch};
@@ -38,13 +39,14 @@ impl<F: Family> Ofab<F> {
             n_seen: 0,
             frame: None,
             comps: Vec::new(),
+            pooling: Pooling::default(),
             ring: Ring::new(self.n_columns, self.ring.capacity()),
             ring_from: 0,
             regime_start: 0,
             next_serial: 0,
             next_structure: 0,
             next_polish: u64::MAX,
-            next_refit: 0,
+            next_refit: FIRST_FIT,
             settled: false,
             tempo: Tempo::default(),
             events: EventLog::default(),
@@ -57,6 +59,9 @@ impl<F: Family> Ofab<F> {
         let mut merged = parts[0].blank();
         merged.shard = shard;
         merged.frame.clone_from(&parts[0].frame);
+        merged.floor.clone_from(&parts[0].floor);
+        merged.next_refit = 0;
+        parts.iter().for_each(|p| merged.pooling.add(&p.pooling));
         merged.n_seen = parts.iter().map(|p| p.n_seen).sum();
         merged.next_serial = parts.iter().map(|p| p.next_serial).max().unwrap_or(0);
         merged.settled = parts.iter().any(|p| p.settled);
@@ -77,6 +82,7 @@ impl<F: Family> Ofab<F> {
             view.evaluate(&merged.comps);
             join_alike(merged.family, &mut merged.comps, &mut view);
         }
+        merged.renew_priors();
         merged.schedule_structure();
         merged
     }
@@ -107,7 +113,7 @@ impl<F: Family> Ofab<F> {
             let (factor, offset) = from.map_to(to);
             comp.fast = comp.fast.mapped(&factor, &offset);
             comp.slow = comp.slow.mapped(&factor, &offset);
-            comp.prior.iter_mut().zip(&factor).for_each(|(p, f)| *p *= f * f);
+            comp.prior.rescale(&factor);
         }
         if self.comps.iter().any(|c| c.id == comp.id) {
             comp.id = self.new_id();

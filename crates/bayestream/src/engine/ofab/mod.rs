@@ -12,6 +12,7 @@
 mod component;
 mod export;
 mod merge;
+mod pooled;
 mod recall;
 mod refine;
 mod shrink;
@@ -32,14 +33,20 @@ pub(super) use warm::warm_start;
 use super::parts::{Ring, ScoreTrack};
 use super::{Learner, StepReport};
 use crate::data::{Batch, Frame, Scaling};
-use crate::family::Family;
+use crate::family::{Family, VARIANCE_FLOOR};
+use crate::interrupt::Interrupt;
 use crate::model::{Config, Settings};
-use crate::structure::{Component, ComponentId, Evaluation, Event, EventLog, Happening, LogScore, Scorer};
+use crate::structure::{
+    Component, ComponentId, Evaluation, Event, EventLog, Happening, LogScore, PooledSnapshot, Scorer,
+};
+use pooled::Pooling;
 use serde::{Deserialize, Serialize};
 use step::Work;
 use tempo::Tempo;
 
-/// Rows that are always kept for structure moves, and the age at which the first model is refitted.
+/// Rows of which a first model can be made.
+const FIRST_FIT: u64 = 2;
+/// Rows that are always kept for structure moves, and from which the model is made whatever it is like.
 const BASE_BUFFER: usize = 2000;
 /// The ring never holds more rows than this unless it is asked to.
 const LARGEST_BUFFER: usize = 16_000;
@@ -59,7 +66,10 @@ pub struct Ofab<F: Family> {
     n_seen: u64,
     /// Unknown until the first rows have shown the columns' scales.
     frame: Option<Frame>,
+    /// Least variances of the columns, in the frame.
+    floor: Vec<f64>,
     comps: Vec<Comp>,
+    pooling: Pooling,
     ring: Ring,
     /// Ring rows before this one belong to a regime that is over.
     ring_from: u64,
@@ -68,7 +78,7 @@ pub struct Ofab<F: Family> {
     next_serial: u32,
     next_structure: u64,
     next_polish: u64,
-    /// When the whole model is refitted once more on a ring that still holds every row; 0 when that is over.
+    /// When the whole model is made anew from a ring that still holds every row; 0 when that is over.
     next_refit: u64,
     /// False while the first model is still being made: its comings and goings are nobody's news.
     settled: bool,
@@ -94,14 +104,16 @@ impl<F: Family> Ofab<F> {
             n_columns,
             n_seen: 0,
             frame: None,
+            floor: vec![VARIANCE_FLOOR; n_columns],
             comps: Vec::new(),
+            pooling: Pooling::default(),
             ring: Ring::new(n_columns, buffer),
             ring_from: 0,
             regime_start: 0,
             next_serial: 0,
             next_structure: 0,
             next_polish: u64::MAX,
-            next_refit: 0,
+            next_refit: FIRST_FIT,
             settled: false,
             tempo: Tempo::default(),
             events: EventLog::default(),
@@ -135,29 +147,28 @@ impl<F: Family> Ofab<F> {
         self.comps.iter().map(|c| c.mass).sum()
     }
 
-    /// The first, provisional model is made here: enough rows to tell scales, too few for more.
-    fn early_at(&self) -> u64 {
-        (5 * self.n_columns).max(100).min(self.settings.warm_up) as u64
+    /// The age at which the model is made anew next: often while that is cheap, so that few rows are told as well as
+    /// they can be. Later the model itself says whether it is worth while.
+    fn next_fit_after(&self, n: u64) -> u64 {
+        let warm = self.settings.warm_up as u64;
+        match n {
+            n if n < warm => (n + n.div_ceil(2)).min(warm),
+            n if n < self.base() => (2 * n).min(self.base()),
+            _ => 0,
+        }
     }
 
-    /// Ages at which the model is made anew from the ring, while it still holds every row.
-    fn milestones(&self) -> [u64; 4] {
-        let warm = self.settings.warm_up as u64;
-        let refit = (BASE_BUFFER as u64).min(self.ring.capacity() as u64).max(warm);
-        [self.early_at(), warm, refit, self.next_refit]
+    /// The age up to which the model is made anew whatever it is like.
+    fn base(&self) -> u64 {
+        (BASE_BUFFER as u64).min(self.ring.capacity() as u64).max(self.settings.warm_up as u64)
     }
 
     fn at_milestone(&mut self) {
-        let [early, warm, refit, next_refit] = self.milestones();
         let n = self.n_seen;
-        let first_regime = self.regime_start == 0 && self.n_seen as usize <= self.ring.len();
-        if first_regime && (n == early || n == warm) {
-            self.start_over();
-        } else if first_regime && n == refit {
+        let first_regime = self.regime_start == 0 && n as usize <= self.ring.len();
+        if first_regime && n == self.next_refit {
             self.refit();
-        } else if first_regime && n == next_refit {
-            self.refit_again();
-        } else if !self.comps.is_empty() && n >= self.next_structure {
+        } else if !self.comps.is_empty() && n >= self.next_structure && n >= self.next_refit {
             self.structure();
         }
     }
@@ -169,8 +180,8 @@ impl<F: Family> Learner for Ofab<F> {
         let mut report = StepReport { n_rows: n, ..StepReport::default() };
         let mut at = 0;
         while at < n {
-            let to_milestone = self.milestones().iter().filter(|&&m| m > self.n_seen).map(|m| m - self.n_seen).min();
-            let take = (n - at).min(CHUNK).min(to_milestone.map_or(CHUNK, |m| m as usize));
+            let to_refit = self.next_refit.checked_sub(self.n_seen).filter(|&left| left > 0);
+            let take = (n - at).min(CHUNK).min(to_refit.map_or(CHUNK, |left| left as usize));
             let rows = &batch.rows()[at * d..(at + take) * d];
             let weights = batch.weights().map(|w| &w[at..at + take]);
             self.ring.push(rows, weights);
@@ -186,18 +197,35 @@ impl<F: Family> Learner for Ofab<F> {
         report
     }
 
+    fn heed(&mut self, interrupt: &Interrupt) {
+        self.work.interrupt = interrupt.clone();
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.work.interrupt.is_raised()
+    }
+
+    fn asks_within(&self, n_rows: usize) -> bool {
+        let after = self.n_seen + n_rows as u64;
+        self.work.interrupt.is_armed() && (after >= self.next_structure || after >= self.next_refit)
+    }
+
     fn begin_early(&mut self) {
         if self.comps.is_empty() && self.n_seen > 0 {
-            self.start_over();
+            self.refit();
         }
     }
 
     fn scores_after(&self) -> Option<u64> {
-        Some(self.early_at())
+        Some(FIRST_FIT)
     }
 
     fn realize(&self, delta: f64) -> Vec<Component> {
         self.export(delta)
+    }
+
+    fn pooled(&self) -> Option<PooledSnapshot> {
+        self.export_pool()
     }
 
     fn scorer(&self) -> Scorer {
@@ -205,11 +233,12 @@ impl<F: Family> Learner for Ofab<F> {
         let frame = self.frame.clone().unwrap_or_else(|| Frame::identity(self.n_columns));
         let parts = self.comps.iter().map(|c| (c.mass / total, c.gauss.clone())).collect();
         Scorer::new(frame, parts, self.comps.iter().map(|c| c.id).collect(), &self.scores.report())
+            .pooled_with(self.pool())
     }
 
     fn evaluate(&self, rows: &[f64], into: &mut Evaluation) {
         let parts = self.comps.iter().map(|c| (c.id, c.mass, c.mass, &c.gauss));
-        into.run(self.frame.as_ref(), rows, self.n_columns, parts);
+        into.run(self.frame.as_ref(), rows, self.n_columns, parts, self.pool().as_ref());
     }
 
     fn recent_rows(&self, n: usize) -> Vec<f64> {
@@ -253,7 +282,14 @@ impl<F: Family> Learner for Ofab<F> {
         if self.ring_from > self.n_seen || self.regime_start > self.n_seen {
             return Err("its row counts are inconsistent".into());
         }
+        if !self.pooling.is_sound(n_columns) || (!self.comps.is_empty() && self.floor.len() != n_columns) {
+            return Err("its pool of densities is inconsistent".into());
+        }
+        if !self.floor.iter().all(|v| v.is_finite() && *v > 0.0) {
+            return Err("its columns' resolution is inconsistent".into());
+        }
         self.comps.iter_mut().for_each(Comp::pack);
+        self.pooling.pack();
         Ok(())
     }
 }

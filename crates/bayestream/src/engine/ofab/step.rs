@@ -5,8 +5,9 @@ use super::component::Comp;
 use super::watch::MeanWatch;
 use crate::engine::StepReport;
 use crate::engine::parts::{Gather, Sums, accumulate};
-use crate::family::{Family, Gauss, GaussScratch, Moments, VARIANCE_FLOOR};
-use crate::structure::{Happening, Posterior, RowBlock};
+use crate::family::{Family, Gauss, GaussScratch, Moments, Prior, VARIANCE_FLOOR};
+use crate::interrupt::Interrupt;
+use crate::structure::{Happening, Posterior, Predictions, RowBlock};
 
 /// A density is refreshed when this share of its count is new.
 const REFRESH: f64 = 0.02;
@@ -36,8 +37,12 @@ pub(super) struct Work {
     scatter: Vec<f64>,
     whitened: Vec<f64>,
     gauss: GaussScratch,
+    predictions: Predictions,
+    predicted: Vec<f64>,
     /// Σ w log(1 − q) per component, for the vanishing test.
     pub(super) log_others: Vec<f64>,
+    /// What long work asks whether to stop.
+    pub(super) interrupt: Interrupt,
 }
 
 /// The distance whose Wilson–Hilferty normal score is `NOVEL_SD`.
@@ -62,20 +67,11 @@ impl<F: Family> Ofab<F> {
         self.tempo.push(work.block.rows(), self.n_columns);
         let batch_mass = weights.map_or(work.block.n_rows() as f64, |w| w.iter().sum());
         self.e_step(&mut work);
-        let normaliser = self.tilted_normaliser();
-        let born = self.births(&mut work);
-        if born {
-            // The scores must be of the model before it saw these rows.
-            let mut before = Posterior::default();
-            std::mem::swap(&mut before, &mut work.posterior);
-            before.normalise(self.comps.len() - self.n_newest(), work.block.n_rows());
-            self.score(&before, normaliser, &work.block, report);
+        self.score(&mut work, weights, report);
+        if self.births(&mut work) {
             self.e_step(&mut work);
-            work.posterior.normalise(self.comps.len(), work.block.n_rows());
-        } else {
-            work.posterior.normalise(self.comps.len(), work.block.n_rows());
-            self.score(&work.posterior, normaliser, &work.block, report);
         }
+        work.posterior.normalise(self.comps.len(), work.block.n_rows());
         self.forget(batch_mass);
         self.m_step(&mut work, weights, report);
         if self.settings.drift {
@@ -85,11 +81,6 @@ impl<F: Family> Ofab<F> {
         self.work = work;
     }
 
-    /// Components born in the batch at hand: they stand at the end.
-    fn n_newest(&self) -> usize {
-        self.comps.iter().rev().take_while(|c| !c.graduated && c.hits == 0.0 && c.born == self.n_seen).count()
-    }
-
     /// Log-joints under the tilted weights, not yet normalised.
     fn e_step(&self, work: &mut Work) {
         let log_total = self.total_mass().ln();
@@ -97,21 +88,18 @@ impl<F: Family> Ofab<F> {
         work.posterior.log_joint(&mut work.block, parts);
     }
 
-    /// Log of the tilted weights' sum: dividing by it makes the tilted mixture a density.
-    fn tilted_normaliser(&self) -> f64 {
-        let total = self.total_mass();
-        self.comps.iter().map(|c| c.log_tilted_mass().exp() / total).sum::<f64>().ln()
-    }
-
-    fn score(&mut self, posterior: &Posterior, normaliser: f64, block: &RowBlock, report: &mut StepReport) {
+    /// Scores rows by the model that has not seen them.
+    fn score(&mut self, work: &mut Work, weights: Option<&[f64]>, report: &mut StepReport) {
+        let Work { block, posterior, predictions, predicted, .. } = work;
+        predicted.clear();
+        self.predict(block, posterior, weights, predictions, predicted);
         let Some(frame) = &self.frame else { return };
         let jacobian = frame.log_jacobian();
         let whole = block.is_whole();
-        for i in 0..block.n_rows() {
+        for (i, log_density) in predicted.iter().enumerate() {
             let jacobian = if whole { jacobian } else { frame.log_jacobian_of(block.row(i)) };
-            let log_density = posterior.log_total[i] - normaliser + jacobian;
-            self.scores.push(log_density);
-            report.log_score += log_density;
+            self.scores.push(log_density + jacobian);
+            report.log_score += log_density + jacobian;
             report.n_scored += 1;
         }
     }
@@ -199,7 +187,9 @@ impl<F: Family> Ofab<F> {
             .collect();
         let log_det: f64 = chosen.iter().map(|c| c.mass * c.gauss.log_det()).sum::<f64>() / weight;
         let shrink = ((log_det - pooled.iter().map(|p| p.ln()).sum::<f64>()) / d as f64).exp();
-        let prior: Vec<f64> = pooled.iter().map(|p| (p * shrink).max(VARIANCE_FLOOR)).collect();
+        let target = pooled.iter().map(|p| (p * shrink).max(VARIANCE_FLOOR)).collect();
+        // As a component needs at first; what it is worth is judged when priors are renewed.
+        let prior = Prior { target, floor: self.floor.clone(), worth: Some(d as f64 + 2.0) };
         let mean = self.filled_row(block, row);
         let moments = Moments { count: BIRTH_COUNT, ..Moments::empty_at(&mean) };
         let gauss = Gauss::of(self.family, &moments, &prior);
@@ -252,6 +242,7 @@ impl<F: Family> Ofab<F> {
             comp.fast.count *= keep;
             comp.slow.count *= keep;
         }
+        self.pooling.fade(keep);
     }
 
     fn m_step(&mut self, work: &mut Work, weights: Option<&[f64]>, report: &mut StepReport) {

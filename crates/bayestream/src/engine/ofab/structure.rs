@@ -1,16 +1,17 @@
 //! When and how the model is made anew or reorganised.
 
 use super::component::Comp;
+use super::pooled::floors;
 use super::refine::{delete_and_refit, polish};
 use super::shrink::{Move, PairCosts, shrink};
 use super::split::find_split;
 use super::step::FULL_OVERLAP;
 use super::view::View;
-use super::warm::warm_start;
 use super::{BASE_BUFFER, LARGEST_BUFFER, Ofab};
 use crate::data::Frame;
-use crate::engine::parts::{EmOptions, PENALTY_CAP, Part, em};
-use crate::family::Family;
+use crate::engine::parts::Part;
+use crate::engine::ring_fit::{FitSize, WIDE, ring_fit};
+use crate::family::{Family, Gauss, Prior};
 use crate::num;
 use crate::structure::Happening;
 
@@ -26,17 +27,19 @@ const POLISH_ROWS: f64 = 2.0;
 const DELETE_ROWS: f64 = 10.0;
 /// Share of their rows that components must share on average for further refits.
 const OVERLAPPING: f64 = 0.02;
-/// Most components of a fresh start in a later refit, and the share of the FIC penalty that it must pay for.
-const MOST_FRESH: usize = 100;
-const FRESH_FRACTION: f64 = 0.5;
+/// Components that a fit begins with: for each that was there, besides, and at most one for so many rows.
+const STARTS_PER_COMPONENT: usize = 4;
+const SPARE_STARTS: usize = 16;
+const ROWS_PER_START: usize = 8;
+/// Ring rows for each component while it may hold every row, and the most it ever holds unless it is asked to.
+const ROWS_PER_COMPONENT: usize = 64;
+const MOST_BUFFERED: usize = 64_000;
 /// Share of the rows since its birth that a component must have to be one that takes over.
 const HEAVY: f64 = 0.25;
 /// Rows the ring should hold per free parameter of the model.
 const ROWS_PER_PARAMETER: f64 = 2.0;
 /// Components that keep to themselves are never judged on more rows than this.
 const MOST_NEEDED: usize = 10_000;
-/// Rounds of EM, with a look at the structure between them.
-const SETTLING_ROUNDS: usize = 2;
 /// Growth of a component after which a split is looked for again in a first regime; after a change haste pays.
 const RETRY_SPLIT: f64 = 1.7;
 /// A chance to match two components: squared distance per column between old and new mean.
@@ -55,7 +58,7 @@ impl<F: Family> Ofab<F> {
         let (rows, weights) = self.ring.recent(n);
         let has_weight = weights.iter().any(|w| *w > 0.0);
         has_weight.then(|| {
-            let mut view = View::new(frame, &rows, weights, &self.comps, self.key());
+            let mut view = View::heeding(&self.work.interrupt, frame, &rows, weights, &self.comps, self.key());
             view.complete = self.regime_start > 0 && n <= self.ring.len() && n < most;
             view
         })
@@ -65,33 +68,27 @@ impl<F: Family> Ofab<F> {
         (self.seed, u64::from(self.shard), self.n_seen)
     }
 
-    /// Makes the model from the ring's rows alone.
-    pub(super) fn start_over(&mut self) {
-        let (rows, _) = self.ring.recent(self.ring.len());
-        self.frame = Some(Frame::of_rows(&rows, self.n_columns, self.scaling));
-        // Components of an older frame cannot be compared with rows in the new one.
-        self.comps.clear();
-        let Some((parts, total)) = self.warm_parts() else { return };
-        self.replace_all(parts, total);
-        // Until the refit the ring holds every row: there is nothing to win by haste.
-        self.next_structure = self.milestones()[2] + self.least_interval();
-    }
-
-    /// A warm start on the ring; with missing cells it is repeated once they can be drawn from a model.
-    pub(super) fn warm_parts(&self) -> Option<(Vec<Part>, f64)> {
-        let mut view = self.view()?;
+    /// Replaces the components by those that predict the view's rows best, each row by the others.
+    fn install(&mut self, view: &View, n_before: usize) {
+        let d = self.n_columns;
         let (seed, shard, step) = self.key();
-        let mut rng = num::stream(seed, shard ^ WARM_STREAM, step);
-        let settings = &self.settings;
-        let (parts, _) = warm_start(
-            self.family,
-            &mut view.block,
-            &view.weights,
-            settings.start_components.min(settings.max_components),
-            settings.delta,
-            &mut rng,
-        );
-        Some((parts, view.total))
+        let mut rng = num::stream(seed, shard ^ FIT_STREAM, step);
+        // Rows that are few for the components found so far may hide as many again.
+        let starts = (STARTS_PER_COMPONENT * n_before + SPARE_STARTS).max(self.settings.start_components);
+        // Equal rows confirm one another whatever the model: they count as one row of their weight.
+        let (rows, weights) = view.distinct_rows();
+        let starts = starts.min(weights.len() / ROWS_PER_START).max(1);
+        let size = FitSize { starts, most: self.settings.max_components, n_free: self.family.most_free(d) };
+        let fit = ring_fit(&rows, &weights, &self.floor, size, &mut rng, &self.work.interrupt);
+        self.pooling.begin(&fit.logs, &weights);
+        let total: f64 = fit.components.iter().map(|(moments, _)| moments.count).sum();
+        let parts = fit.components.into_iter().map(|(moments, worth)| {
+            let prior = Prior { target: fit.target.clone(), floor: self.floor.clone(), worth: Some(worth) };
+            Part { weight: moments.count / total, gauss: Gauss::of(self.family, &moments, &prior), prior, moments }
+        });
+        let parts = parts.collect();
+        self.replace_all(parts, view.total);
+        self.renew_whole();
     }
 
     /// Installs freshly fitted components, giving those that continue an old one its name.
@@ -123,96 +120,59 @@ impl<F: Family> Ofab<F> {
         }
     }
 
-    /// Refits the whole model on the ring, which still holds every row.
+    /// Makes the model anew from the ring, which still holds every row, and plans when to do so again: a model that
+    /// overlaps, or that has few rows for its parameters, is told better by twice the rows.
     pub(super) fn refit(&mut self) {
-        self.refit_from(self.settings.start_components, MASTER_FRACTION, 50);
-    }
-
-    /// Refits on twice the rows a model that overlaps, or that had few rows for its many parameters; a fresh start may
-    /// have as many components as the rows can tell now.
-    pub(super) fn refit_again(&mut self) {
-        let affordable = self.n_seen as f64 / self.family.most_free(self.n_columns);
-        let start = (affordable as usize).clamp(self.settings.start_components, MOST_FRESH);
-        self.refit_from(start, FRESH_FRACTION, 20);
-    }
-
-    /// Refits the present model and, unless that settles it, takes a fresh start if it is better; the FIC penalty
-    /// counts by `fraction`.
-    fn refit_from(&mut self, start_components: usize, fraction: f64, max_iterations: usize) {
+        let n_before = self.comps.len();
+        if self.n_seen <= self.settings.warm_up as u64 {
+            let (rows, _) = self.ring.recent(self.ring.len());
+            let frame = Frame::of_rows(&rows, self.n_columns, self.scaling);
+            self.floor = floors(&rows, &frame);
+            self.frame = Some(frame);
+            // Components of an older frame cannot be compared with rows in the new one.
+            self.comps.clear();
+        }
+        self.next_refit = self.next_fit_after(self.n_seen);
         let Some(mut view) = self.view() else { return };
-        let kept_fit = self.fit_all(&mut view, 20);
-        self.reorganise(&mut view);
-        if self.is_settled(&view) {
-            return self.settle_on(&mut view, max_iterations, SETTLING_ROUNDS, true);
-        }
-        // The first refit leaves a dear fresh start to the next one, which has twice the rows to judge it by.
-        if self.next_refit == 0 && self.may_refit_again() {
-            return self.settle_on(&mut view, 20, 1, false);
-        }
-        let (seed, shard, step) = self.key();
-        let mut rng = num::stream(seed, shard ^ WARM_STREAM, step);
-        let start = start_components.min(self.settings.max_components);
-        let (fresh, fresh_fit) =
-            warm_start(self.family, &mut view.block, &view.weights, start, self.settings.delta, &mut rng);
-        let price = |n_free: f64, count: f64| fraction * n_free / 2.0 * count.max(1.0).ln();
-        let kept_price: f64 = self.comps.iter().map(|c| price(c.gauss.n_free(), c.fast.count)).sum();
-        let fresh_price: f64 = fresh.iter().map(|p| price(p.gauss.n_free(), p.moments.count)).sum();
-        let is_better = fresh_fit - fresh_price > kept_fit - kept_price;
-        if is_better {
-            self.replace_all(fresh, view.total);
-            self.reorganise(&mut view);
-        }
-        self.settle_on(&mut view, max_iterations, SETTLING_ROUNDS, !is_better);
-    }
-
-    /// True while the ring can still be made to hold every row of the next refit.
-    fn may_refit_again(&self) -> bool {
-        let n = self.n_seen as usize;
-        self.settings.buffer.is_none() && n <= self.ring.len() && 2 * n <= LARGEST_BUFFER
-    }
-
-    /// EM for all components on the view's rows, which then are all they know. Returns the log-likelihood.
-    fn fit_all(&mut self, view: &mut View, max_iterations: usize) -> f64 {
-        let drop_below = (self.settings.delta * view.total).max(1.5);
-        let options = EmOptions { max_iterations, tolerance: 3e-5, penalty_cap: PENALTY_CAP, drop_below };
-        let total = self.total_mass();
-        let mut parts: Vec<Part> = self.comps.iter().map(|c| c.part(total)).collect();
-        let fit = em(self.family, &mut view.block, &view.weights, None, &mut parts, options, None);
-        self.replace_all(parts, view.total);
-        fit
-    }
-
-    /// True when components keep to themselves and have the rows that their parameters need.
-    fn is_settled(&self, view: &View) -> bool {
-        let n_free: f64 = self.comps.iter().map(|c| c.gauss.n_free()).sum();
-        view.overlap() <= OVERLAPPING && view.total >= ROWS_PER_PARAMETER * n_free
-    }
-
-    /// Rounds of EM on all rows and of reorganising; then plans the next refit, if one is worth while.
-    fn settle_on(&mut self, view: &mut View, max_iterations: usize, rounds: usize, is_best: bool) {
-        for round in 0..rounds {
-            self.fit_all(view, max_iterations);
-            if round + 1 < rounds {
-                self.reorganise(view);
-            }
-        }
+        self.install(&view, n_before);
         self.comps.iter_mut().for_each(|c| c.overlap = FULL_OVERLAP);
-        view.evaluate(&self.comps);
-        let twice = 2 * self.n_seen as usize;
-        let settled = self.is_settled(view) || (is_best && view.overlap() <= OVERLAPPING);
-        if self.may_refit_again() && !settled {
-            self.ring.grow(twice);
-            self.next_refit = twice as u64;
-        } else if self.n_seen >= self.milestones()[2] {
-            self.settle();
+        if self.next_refit == 0 {
+            view.evaluate(&self.comps);
+            let twice = 2 * self.n_seen as usize;
+            if self.may_refit_again() && !self.is_settled(&view) {
+                self.ring.grow(twice);
+                self.next_refit = twice as u64;
+            } else {
+                self.settle();
+            }
         }
         self.next_polish = 2 * self.n_seen;
         self.schedule_structure();
     }
 
+    /// True while the ring can still be made to hold every row of the next refit.
+    fn may_refit_again(&self) -> bool {
+        let n = self.n_seen as usize;
+        self.settings.buffer.is_none() && n <= self.ring.len() && 2 * n <= self.largest_buffer()
+    }
+
+    /// Rows that the ring may hold: more for many components, which are judged on few rows each.
+    fn largest_buffer(&self) -> usize {
+        (ROWS_PER_COMPONENT * self.comps.len()).clamp(LARGEST_BUFFER, MOST_BUFFERED)
+    }
+
+    /// True when components keep to themselves and have the rows that their parameters, and finding them, need.
+    fn is_settled(&self, view: &View) -> bool {
+        let n_free: f64 = self.comps.iter().map(|c| c.gauss.n_free()).sum();
+        // Covariances of wide rows rest on their prior for long; where components are is known by then.
+        let n_free = if self.n_columns > WIDE { 0.0 } else { n_free };
+        let needed = (ROWS_PER_PARAMETER * n_free).max((ROWS_PER_COMPONENT * self.comps.len()) as f64);
+        view.overlap() <= OVERLAPPING && view.total >= needed
+    }
+
     /// Shrinks, refits and splits, judged on the ring.
     pub(super) fn structure(&mut self) {
-        if let Some(mut view) = self.view_of(self.rows_needed()) {
+        if let Some(mut view) = self.view_of(self.rows_needed()).filter(|_| !self.rests_on_priors()) {
             self.recall(&self.comps, &mut view);
             self.reorganise(&mut view);
             let rows_per_parameter = view.total / (self.comps.len() as f64 * self.family.most_free(self.n_columns));
@@ -224,8 +184,16 @@ impl<F: Family> Ofab<F> {
                     if self.next_polish < 4 * self.ring.capacity() as u64 { 2 * self.next_polish } else { u64::MAX };
             }
         }
+        self.renew_priors();
         self.grow_buffer();
         self.schedule_structure();
+    }
+
+    /// True while wide rows say less of the parameters than their priors do: the criterion counts each parameter in full,
+    /// and would give up what is plainly there.
+    pub(super) fn rests_on_priors(&self) -> bool {
+        let n_free: f64 = self.comps.iter().map(|c| c.gauss.n_free()).sum();
+        self.n_columns > WIDE && self.total_mass() < ROWS_PER_PARAMETER * n_free
     }
 
     /// Rows that a look at the structure takes: all there are while components overlap, else what their number asks.
@@ -263,7 +231,7 @@ impl<F: Family> Ofab<F> {
         if self.settings.buffer.is_none() {
             let per_component = (ROWS_PER_PARAMETER * self.family.most_free(self.n_columns)).max(50.0) as usize;
             let wanted = self.comps.len() * per_component;
-            self.ring.grow(wanted.min(LARGEST_BUFFER));
+            self.ring.grow(wanted.min(self.largest_buffer()));
         }
     }
 
@@ -347,5 +315,5 @@ impl<F: Family> Ofab<F> {
     }
 }
 
-/// Sets the random numbers of warm starts apart from those that fill in missing cells.
-const WARM_STREAM: u64 = 1 << 32;
+/// Sets the random numbers of fits apart from those that fill in missing cells.
+const FIT_STREAM: u64 = 1 << 32;

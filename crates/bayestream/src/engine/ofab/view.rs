@@ -28,12 +28,8 @@ pub(in crate::engine) struct View {
 }
 
 impl View {
-    /// Lays out rows given in the data's own units. Missing cells are drawn from `comps` given the observed ones.
-    pub fn new(frame: &Frame, rows: &[f64], weights: Vec<f64>, comps: &[Comp], key: (u64, u64, u64)) -> View {
-        View::heeding(&Interrupt::default(), frame, rows, weights, comps, key)
-    }
-
-    /// The same for work that may be interrupted.
+    /// Lays out rows given in the data's own units, for work that may be interrupted. Missing cells are drawn from `comps`
+    /// given the observed ones.
     pub fn heeding(
         interrupt: &Interrupt,
         frame: &Frame,
@@ -76,6 +72,27 @@ impl View {
         self.total = weights.iter().sum();
         self.weights = weights;
         self.recalled = true;
+    }
+
+    /// Rows that differ, in the order in which they came first, with what equal ones weigh together.
+    pub fn distinct_rows(&self) -> (Vec<f64>, Vec<f64>) {
+        let row = |i: usize| self.block.row(i).iter().map(|v| v.to_bits());
+        let mut order: Vec<usize> = (0..self.n_rows()).collect();
+        order.sort_by(|&a, &b| row(a).cmp(row(b)).then(a.cmp(&b)));
+        let mut weight_of = vec![None; self.n_rows()];
+        let mut first = None;
+        for i in order {
+            if first.is_none_or(|first: usize| !row(first).eq(row(i))) {
+                first = Some(i);
+            }
+            *weight_of[first.unwrap_or(i)].get_or_insert(0.0) += self.weights[i];
+        }
+        let (mut rows, mut weights) = (Vec::new(), Vec::new());
+        for (i, weight) in weight_of.iter().enumerate().filter_map(|(i, w)| w.map(|w| (i, w))) {
+            rows.extend_from_slice(self.block.row(i));
+            weights.push(weight);
+        }
+        (rows, weights)
     }
 
     pub fn n_rows(&self) -> usize {

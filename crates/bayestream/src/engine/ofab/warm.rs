@@ -1,7 +1,7 @@
 //! The first model, from the first rows: k-means++ with too many centres, then penalised EM.
 
 use crate::engine::parts::{EmOptions, PENALTY_CAP, Part, em, k_means};
-use crate::family::{Family, Gauss, Moments, VARIANCE_FLOOR};
+use crate::family::{Family, Gauss, Moments, Prior, VARIANCE_FLOOR};
 use crate::num::{self, Lanes, Rng};
 use crate::structure::RowBlock;
 
@@ -37,7 +37,7 @@ pub(in crate::engine) fn warm_start<F: Family>(
     }
     moments.retain(|m| m.count > 0.0);
     let within = |j: usize| moments.iter().map(|m| m.count * m.covariance[j * d + j]).sum::<f64>() / total;
-    let prior: Vec<f64> = (0..d).map(|j| within(j) + floor_of(n)).collect();
+    let prior = Prior::vanishing((0..d).map(|j| within(j) + floor_of(n)).collect());
     let mut parts: Vec<Part> = moments
         .into_iter()
         .map(|m| Part {

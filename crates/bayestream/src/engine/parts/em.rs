@@ -1,7 +1,7 @@
 //! Penalised EM on a block of rows, for all components of a mixture or for some with the others held fixed.
 
 use super::penalty;
-use crate::family::{Family, Gauss, GaussScratch, Moments};
+use crate::family::{Family, Gauss, GaussScratch, Moments, Prior};
 use crate::num::{self, Lanes};
 use crate::structure::{Posterior, RowBlock};
 
@@ -12,8 +12,8 @@ pub struct Part {
     pub weight: f64,
     /// Statistics.
     pub moments: Moments,
-    /// Diagonal prior.
-    pub prior: Vec<f64>,
+    /// Prior of its covariance.
+    pub prior: Prior,
     /// Density.
     pub gauss: Gauss,
 }

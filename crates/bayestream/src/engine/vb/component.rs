@@ -1,6 +1,6 @@
 //! One component: raw statistics, the prior they are seen under, and two caches made from both.
 
-use crate::family::{Family, Gauss, GaussScratch, Moments, NormalWishart, WishartPosterior, WishartScratch};
+use crate::family::{Family, Gauss, GaussScratch, Moments, NormalWishart, Prior, WishartPosterior, WishartScratch};
 use crate::num::digamma;
 use crate::structure::ComponentId;
 use serde::{Deserialize, Serialize};
@@ -105,9 +105,9 @@ impl Comp {
 }
 
 /// Variances that a prior expects.
-pub(super) fn variances(prior: &NormalWishart) -> Vec<f64> {
+pub(super) fn variances(prior: &NormalWishart) -> Prior {
     let d = prior.n_columns();
     let rows = prior.nu() - d as f64 - 1.0;
     let divisor = if rows > 0.0 { rows } else { rows + 2.0 };
-    (0..d).map(|j| prior.scatter()[j * d + j] / divisor).collect()
+    Prior::vanishing((0..d).map(|j| prior.scatter()[j * d + j] / divisor).collect())
 }

@@ -4,7 +4,7 @@ use super::component::Comp;
 use super::{PATIENCE, Rule, Vb, Young};
 use crate::data::{Batch, Frame, LARGEST_CELL};
 use crate::engine::{Learner, StepReport};
-use crate::family::{Family, model_covariance};
+use crate::family::{Family, Prior, model_covariance};
 use crate::model::Settings;
 use crate::structure::{Component, Evaluation, EventLog, Happening, LogScore, RowBlock, Scorer};
 
@@ -95,7 +95,7 @@ impl<F: Family, R: Rule> Learner for Vb<F, R> {
         let least = (delta * total).min(heaviest);
         let chosen: Vec<&Comp> = self.living().filter(|c| c.moments.count >= least).collect();
         let kept: f64 = chosen.iter().map(|c| c.moments.count).sum();
-        let prior = vec![self.prior_scale(); self.n_columns];
+        let prior = Prior::vanishing(vec![self.prior_scale(); self.n_columns]);
         let mut covariance = Vec::new();
         let mut components: Vec<Component> = chosen
             .iter()
@@ -108,6 +108,7 @@ impl<F: Family, R: Rule> Learner for Vb<F, R> {
                     mean: frame.mean_out(&c.moments.mean),
                     covariance: frame.covariance_out(&covariance),
                     latent_dim: self.family.reported_dim(latent),
+                    basis: None,
                 }
             })
             .filter(|c| c.weight > 0.0)
@@ -125,7 +126,7 @@ impl<F: Family, R: Rule> Learner for Vb<F, R> {
 
     fn evaluate(&self, rows: &[f64], into: &mut Evaluation) {
         let parts = self.living().map(|c| (c.id, c.moments.count, c.moments.count, &c.density));
-        into.run(self.frame.as_ref(), rows, self.n_columns, parts);
+        into.run(self.frame.as_ref(), rows, self.n_columns, parts, None);
     }
 
     fn recent_rows(&self, n: usize) -> Vec<f64> {

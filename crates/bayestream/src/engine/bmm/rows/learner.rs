@@ -242,6 +242,7 @@ impl<P: Part> Learner for MomentMatcher<P> {
                 mean: frame.mean_out(&s.rows.mean),
                 covariance: frame.covariance_out(&s.rows.covariance),
                 latent_dim: None,
+                basis: None,
             })
             .collect();
         components.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.id.cmp(&b.id)));
@@ -256,7 +257,7 @@ impl<P: Part> Learner for MomentMatcher<P> {
 
     fn evaluate(&self, rows: &[f64], into: &mut Evaluation) {
         let parts = self.living().map(|(weight, s)| (s.id, weight, s.mass, &s.gauss));
-        into.run(self.frame.as_ref(), rows, self.n_columns, parts);
+        into.run(self.frame.as_ref(), rows, self.n_columns, parts, None);
     }
 
     fn recent_rows(&self, n: usize) -> Vec<f64> {

@@ -1,0 +1,146 @@
+//! Many clusters: what the paper's box of 10 to 30 leaves open.
+
+use super::{Pass, divergence};
+use crate::error::ReproduceError;
+use crate::experiment::Setting;
+use crate::learn::{feed, new_model};
+use crate::outcome::Outcome;
+use crate::parallel::run_all;
+use crate::summary::{list, mean_sd, mean_sd_text, three};
+use crate::table::Table;
+use bayestream::model::{Kind, Settings};
+use bayestream::num;
+use bayestream::synthetic::{Covariance, Truth, ofab_truth};
+
+const BATCH: usize = 500;
+/// Rows for each cluster, and rows at least.
+const ROWS_PER_CLUSTER: usize = 200;
+const FEWEST_ROWS: usize = 20_000;
+/// Clusters in the box of the paper; with few columns it grows with their number, so that they stay apart.
+const IN_THE_BOX: f64 = 10.0;
+const FEW_COLUMNS: usize = 3;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Order {
+    Mixed,
+    /// Clusters come in one after the other, over the first half of the rows.
+    Gradual,
+    Sorted,
+    SortedDriftOff,
+}
+
+impl Order {
+    fn name(self) -> &'static str {
+        match self {
+            Order::Mixed => "mixed",
+            Order::Gradual => "gradual",
+            Order::Sorted => "sorted",
+            Order::SortedDriftOff => "sorted, drift=off",
+        }
+    }
+}
+
+struct Cell {
+    k: usize,
+    d: usize,
+    order: Order,
+}
+
+fn cells() -> Vec<Cell> {
+    let mixed = [60, 100, 200, 500, 1000].into_iter().flat_map(|k| [2, 3, 10, 20].map(|d| (k, d, Order::Mixed)));
+    let others = [Order::Gradual, Order::Sorted, Order::SortedDriftOff];
+    let others = [(100, 3), (100, 10), (200, 10)].into_iter().flat_map(|(k, d)| others.map(|order| (k, d, order)));
+    mixed.chain(others).map(|(k, d, order)| Cell { k, d, order }).collect()
+}
+
+/// Well separated clusters.
+fn truth_of(cell: &Cell, seed: u64) -> Truth {
+    let mut truth = ofab_truth(cell.k, cell.d, Covariance::Aat, seed);
+    if cell.d <= FEW_COLUMNS {
+        let wider = (cell.k as f64 / IN_THE_BOX).powf(1.0 / cell.d as f64);
+        truth.means.iter_mut().flatten().for_each(|v| *v *= wider);
+    }
+    truth
+}
+
+fn n_rows(cell: &Cell) -> usize {
+    (ROWS_PER_CLUSTER * cell.k).max(FEWEST_ROWS)
+}
+
+fn rows_of(cell: &Cell, truth: &Truth, seed: u64) -> Vec<f64> {
+    let n = n_rows(cell);
+    match cell.order {
+        Order::Mixed => truth.sample(n, seed).0,
+        Order::Sorted | Order::SortedDriftOff => truth.sample_sorted(n, seed).0,
+        Order::Gradual => {
+            let (mut draws, mut rng, mut rows) = (truth.draws(seed), num::stream(seed, 1, 0), Vec::new());
+            for i in 0..n {
+                let open = cell.k as f64 * (0.1 + 1.8 * i as f64 / n as f64);
+                draws.push_row_of(rng.below((open as usize).clamp(1, cell.k)), &mut rows);
+            }
+            rows
+        }
+    }
+}
+
+pub fn run(setting: &mut Setting<'_>) -> Result<Outcome, ReproduceError> {
+    let seeds = setting.seeds(9300..9305);
+    let cells = cells();
+    let kinds = [Kind::GmmOfab, Kind::GmmDp];
+    let jobs: Vec<(usize, Kind, u64)> = (0..cells.len())
+        .flat_map(|cell| kinds.iter().flat_map(move |&kind| [(cell, kind)]))
+        .flat_map(|(cell, kind)| seeds.iter().map(move |&seed| (cell, kind, seed)))
+        // A Dirichlet-process mixture does not follow drift: the order is one and the same.
+        .filter(|(cell, kind, _)| *kind == Kind::GmmOfab || cells[*cell].order != Order::SortedDriftOff)
+        .collect();
+    let describe = |&(cell, kind, seed): &(usize, Kind, u64), pass: &Pass| {
+        let Cell { k, d, order } = &cells[cell];
+        let order = order.name();
+        format!("large {kind} K={k} D={d} {order} seed {seed}: K {} KL {}", pass.k, three(pass.kl.mean))
+    };
+    let run_job = |&(cell, kind, seed): &(usize, Kind, u64)| run_cell(&cells[cell], kind, seed);
+    let passes = run_all(&jobs, setting.n_threads, setting.progress, describe, run_job)?;
+    let mut table = Table::new(
+        "",
+        "Many clusters: their number found, and divergence from the truth in nats",
+        ["K*", "D", "N", "rows", "limit", "gmm: K", "gmm: KL", "ratio", "dpmm: K", "dpmm: KL"],
+    );
+    for (ix, cell) in cells.iter().enumerate() {
+        let of = |kind: Kind| -> (String, Vec<f64>) {
+            let found = jobs.iter().zip(&passes).filter(|(job, _)| job.0 == ix && job.1 == kind);
+            let (k, kl): (Vec<usize>, Vec<f64>) = found.map(|(_, pass)| (pass.k, pass.kl.mean)).unzip();
+            (list(k), kl)
+        };
+        let limit = truth_of(cell, 0).n_free() / (2.0 * n_rows(cell) as f64);
+        let ((k, kl), (dp_k, dp_kl)) = (of(Kind::GmmOfab), of(Kind::GmmDp));
+        table.row([
+            cell.k.to_string(),
+            cell.d.to_string(),
+            n_rows(cell).to_string(),
+            cell.order.name().to_string(),
+            three(limit),
+            k,
+            mean_sd_text(&kl),
+            format!("{:.2}", mean_sd(&kl).0 / limit),
+            dp_k,
+            if dp_kl.is_empty() { String::new() } else { mean_sd_text(&dp_kl) },
+        ]);
+    }
+    let note = format!(
+        "`gmm/ofab` and `gmm/dp` with default settings, one pass in batches of {BATCH}, seeds {}. Covariances `aat`; with \
+         {FEW_COLUMNS} columns or fewer the box of the means grows with K, so that clusters are as far apart as {IN_THE_BOX} \
+         of them in the paper's. Gradual: clusters come in one after the other over the first half of the rows. The limit \
+         is P/2N.",
+        list(&seeds)
+    );
+    Ok(Outcome { notes: vec![note], tables: vec![table], ..Outcome::default() })
+}
+
+fn run_cell(cell: &Cell, kind: Kind, seed: u64) -> Result<Pass, ReproduceError> {
+    let truth = truth_of(cell, seed);
+    let settings = Settings { drift: cell.order != Order::SortedDriftOff, ..Settings::default() };
+    let mut model = new_model(kind, cell.d, seed, settings)?;
+    feed(&mut model, &rows_of(cell, &truth, seed), BATCH, |_, _, _| {})?;
+    let snapshot = model.snapshot();
+    Ok(Pass { k: snapshot.k_realized(), kl: divergence(&truth, &snapshot, seed), path: Vec::new() })
+}
