@@ -172,7 +172,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             variant: Variant::Default,
-            delta: 1e-3,
+            delta: 5e-4,
             drift: true,
             memory: None,
             warm_up: 500,

@@ -1,5 +1,6 @@
 //! One component of the master model.
 
+use super::turns::Turns;
 use super::watch::MeanWatch;
 use crate::data::LARGEST_CELL;
 use crate::engine::parts::{PENALTY_CAP, Part, penalty};
@@ -38,6 +39,8 @@ pub(in crate::engine) struct Comp {
     pub absent_mass: f64,
     /// The last row at which it was surely present.
     pub since: u64,
+    /// Whether its rows come strewn or in runs.
+    pub turns: Turns,
     /// Its count when a split was last looked for in vain.
     pub split_tried: f64,
     /// Looks for a mean or scale that moves.
@@ -65,6 +68,7 @@ impl Comp {
             claimed: 0.0,
             absent_mass: 0.0,
             since: now,
+            turns: Turns::default(),
             split_tried: 0.0,
             watch,
         }
@@ -113,6 +117,7 @@ impl Comp {
     pub fn absorb<F: Family>(&mut self, family: F, other: &Comp) {
         self.mass += other.mass;
         self.hits += other.hits;
+        self.turns.add(&other.turns);
         self.fast.add_scaled(1.0, &other.fast);
         self.slow.add_scaled(1.0, &other.slow);
         self.overlap = self.overlap.min(other.overlap);
@@ -143,6 +148,7 @@ impl Comp {
             && [self.stale, self.overlap, self.hits, self.absence, self.claimed, self.absent_mass, self.split_tried]
                 .iter()
                 .all(|v| v.is_finite())
+            && self.turns.is_sound()
             && self.watch.is_sound(n_columns)
     }
 }

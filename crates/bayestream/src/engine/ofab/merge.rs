@@ -62,6 +62,7 @@ impl<F: Family> Ofab<F> {
         merged.floor.clone_from(&parts[0].floor);
         merged.next_refit = 0;
         parts.iter().for_each(|p| merged.pooling.add(&p.pooling));
+        parts.iter().for_each(|p| merged.tempo.add(&p.tempo));
         merged.n_seen = parts.iter().map(|p| p.n_seen).sum();
         merged.next_serial = parts.iter().map(|p| p.next_serial).max().unwrap_or(0);
         merged.settled = parts.iter().any(|p| p.settled);

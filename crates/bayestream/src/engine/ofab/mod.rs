@@ -9,17 +9,19 @@
 //! Key: α_k share of the masses · c_k count of a component's statistics · D_k its free parameters · δ smallest share
 //! of a snapshot · q_ik responsibility · N rows seen · F, A the fast and the slow statistics.
 
+mod births;
 mod component;
+mod divide;
 mod export;
 mod merge;
 mod pooled;
 mod recall;
 mod refine;
 mod shrink;
-mod split;
 mod step;
 mod structure;
 mod tempo;
+mod turns;
 mod vanish;
 mod view;
 mod warm;

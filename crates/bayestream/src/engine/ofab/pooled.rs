@@ -20,9 +20,10 @@ const ROUNDING: f64 = 1.0 / 12.0;
 /// Log-scores of the pooled densities, by which they are weighted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Pooling {
-    /// Rows given the others while the ring holds all, then rows before they were learned: for rows in random order.
+    /// Rows given the others while the ring holds all, then rows before they were learned, but those that began new
+    /// components: these say nothing of how rows of a known kind are predicted.
     given_others: PoolTable,
-    /// Rows before they were learned, all along: for rows whose order matters.
+    /// Rows before they were learned, all along: for rows to come that lie where none has been.
     ahead: PoolTable,
     /// One Gaussian for all rows, in the frame.
     whole: Option<Gauss>,
@@ -43,15 +44,20 @@ impl Pooling {
         self.given_others.learn(logs, Some(weights));
     }
 
-    /// Rows before they are learned, the first of them the stream's `first`-th.
-    fn learn(&mut self, logs: &[Vec<f64>; POOLED], weights: Option<&[f64]>, first: u64) {
+    /// Rows before they are learned and given others, the first of them the stream's `first`-th.
+    pub fn learn(
+        &mut self,
+        ahead: &[Vec<f64>; POOLED],
+        given_others: &[Vec<f64>; POOLED],
+        weights: Option<&[f64]>,
+        first: u64,
+    ) {
         let counts = |row: u64| row < EVERY_ROW || row.is_multiple_of(ONE_IN);
         let skip = |i: usize| if counts(first + i as u64) { weights.map_or(1.0, |w| w[i]) } else { 0.0 };
         self.counted.clear();
-        self.counted.extend((0..logs[0].len()).map(skip));
-        for table in [&mut self.given_others, &mut self.ahead] {
-            table.learn(logs, Some(&self.counted));
-        }
+        self.counted.extend((0..ahead[0].len()).map(skip));
+        self.given_others.learn(given_others, Some(&self.counted));
+        self.ahead.learn(ahead, Some(&self.counted));
     }
 
     pub fn fade(&mut self, keep: f64) {
@@ -92,7 +98,12 @@ impl<F: Family> Ofab<F> {
     /// How rows are predicted besides by the mixture; nothing before there is a model.
     pub(super) fn pool(&self) -> Option<Pool> {
         let whole = self.pooling.whole.clone()?;
-        Some(Pool { weights: self.pooling.weights(self.tempo.row_worth()), whole })
+        Some(Pool { weights: self.pooling.weights(self.exchangeable()), whole })
+    }
+
+    /// How far rows are taken as draws of one and the same mixture: in full, unless a column counts.
+    fn exchangeable(&self) -> f64 {
+        if self.tempo.counting().next().is_some() { self.tempo.row_worth() } else { 1.0 }
     }
 
     /// All rows as one Gaussian.
@@ -123,13 +134,11 @@ impl<F: Family> Ofab<F> {
         self.renew_whole();
     }
 
-    /// Log-densities of a block's rows before they are learned, and what they say of the pool. The log-joints must not
-    /// be normalised yet.
+    /// Log-densities of a block's rows before they are learned. The log-joints must not be normalised yet.
     pub(super) fn predict(
-        &mut self,
+        &self,
         block: &mut RowBlock,
         joints: &Posterior,
-        weights: Option<&[f64]>,
         predictions: &mut Predictions,
         out: &mut Vec<f64>,
     ) {
@@ -141,7 +150,6 @@ impl<F: Family> Ofab<F> {
             predictions.add(block, log_weight, &comp.gauss, joint, comp.log_tilted_mass() - log_total);
         }
         predictions.finish(block, whole);
-        mix(&self.pooling.weights(self.tempo.row_worth()), &predictions.logs, out);
-        self.pooling.learn(&predictions.logs, weights, self.n_seen - block.n_rows() as u64);
+        mix(&self.pooling.weights(self.exchangeable()), &predictions.logs, out);
     }
 }

@@ -19,11 +19,18 @@ const MISSING: f64 = 0.25;
 const ELSEWHERE: f64 = 1.0;
 
 impl<F: Family> Ofab<F> {
+    /// True when most rows belong to components whose rows stick together, as in sorted files.
+    fn comes_in_runs(&self) -> bool {
+        let total = self.total_mass();
+        let in_runs = |c: &&Comp| c.turns.are_in_runs(c.mass / total);
+        2.0 * self.comps.iter().filter(in_runs).map(|c| c.mass).sum::<f64>() > total
+    }
+
     /// Adds drawn rows to a view of the ring that does not look like what was seen before. The view must be evaluated
     /// afterwards.
     pub(super) fn recall(&self, comps: &[Comp], view: &mut View) {
-        // A learner that follows drift forgets on purpose: to it the ring is all that counts.
-        if self.settings.drift || self.n_seen as usize <= self.ring.len() {
+        // A learner that follows drift forgets on purpose: to it the ring is all that counts, unless rows come in runs.
+        if (self.settings.drift && !self.comes_in_runs()) || self.n_seen as usize <= self.ring.len() {
             return;
         }
         view.evaluate(comps);

@@ -8,6 +8,11 @@ use crate::family::{Family, prior_free_count};
 /// Components that share less than this of their rows have nothing to negotiate.
 const SHARED: f64 = 0.02;
 
+/// Iterations of a polish: the more components there are, the fewer rows any two have to negotiate, and the dearer one is.
+fn polish_iterations(n_components: usize) -> usize {
+    (1500 / n_components).clamp(5, 50)
+}
+
 fn few_iterations(max_iterations: usize) -> EmOptions {
     EmOptions { max_iterations, tolerance: 1e-7, penalty_cap: 0.0, drop_below: 0.0 }
 }
@@ -40,12 +45,16 @@ pub(super) fn delete_and_refit<F: Family>(
         if heirs.iter().any(|&j| touched.contains(&comps[j].id)) {
             continue;
         }
-        let rest = view.log_rest(&[k, heirs[0], heirs[1]]);
+        let rows = view.rows_of_any(&[k, heirs[0], heirs[1]]);
+        let all_rest = view.log_rest(&[k, heirs[0], heirs[1]]);
+        let rest: Vec<f64> = rows.iter().map(|&i| all_rest[i]).collect();
+        let weights: Vec<f64> = rows.iter().map(|&i| view.weights[i]).collect();
         let mut parts: Vec<Part> = heirs.iter().map(|&j| comps[j].part(total)).collect();
         let inherited: f64 = parts.iter().map(|p| p.weight).sum();
         parts.iter_mut().for_each(|p| p.weight *= (inherited + alpha) / inherited);
-        let before: f64 = view.log_p().iter().zip(&view.weights).map(|(l, w)| l * w).sum();
-        let after = em(family, &mut view.block, &view.weights, Some(&rest), &mut parts, few_iterations(10), None);
+        let before: f64 = rows.iter().zip(&weights).map(|(&i, w)| view.log_p()[i] * w).sum();
+        let mut block = view.subset(&rows);
+        let after = em(family, &mut block, &weights, Some(&rest), &mut parts, few_iterations(10), None);
         let effective = (view.distinct * comps.iter().map(|c| c.slow.count).sum::<f64>()).max(1.0);
         // The refit is optimistic by about one unit per free parameter it could bend.
         let n_free = comps[k].gauss.n_free();
@@ -77,11 +86,12 @@ fn shared(view: &View, k: usize) -> f64 {
 /// The two components that would take over most of `k`'s rows.
 fn heirs_of(view: &View, n_components: usize, k: usize) -> [usize; 2] {
     let qk = view.q(k);
+    let rows: Vec<usize> = view.rows_of(k).collect();
     let mut claims: Vec<(f64, usize)> = (0..n_components)
         .filter(|&j| j != k)
         .map(|j| {
-            let claim = view.q(j).iter().zip(qk).map(|(qj, qk)| qj * qk / (1.0 - qk).max(1e-12)).sum();
-            (claim, j)
+            let qj = view.q(j);
+            (rows.iter().map(|&i| qj[i] * qk[i] / (1.0 - qk[i]).max(1e-12)).sum(), j)
         })
         .collect();
     claims.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -99,7 +109,15 @@ pub(super) fn polish<F: Family>(family: F, comps: &mut [Comp], view: &mut View) 
     }
     let rest = view.log_rest(&chosen);
     let mut parts: Vec<Part> = chosen.iter().map(|&k| comps[k].part(total)).collect();
-    em(family, &mut view.block, &view.weights, Some(&rest), &mut parts, few_iterations(50), None);
+    em(
+        family,
+        &mut view.block,
+        &view.weights,
+        Some(&rest),
+        &mut parts,
+        few_iterations(polish_iterations(chosen.len())),
+        None,
+    );
     let least = prior_free_count(view.block.n_columns());
     for (&k, part) in chosen.iter().zip(&parts) {
         if part.moments.count >= least {

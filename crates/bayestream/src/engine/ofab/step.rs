@@ -1,22 +1,14 @@
 //! One batch: E-step, births, M-step, probation and deaths.
 
 use super::Ofab;
-use super::component::Comp;
-use super::watch::MeanWatch;
 use crate::engine::StepReport;
 use crate::engine::parts::{Gather, Sums, accumulate};
-use crate::family::{Family, Gauss, GaussScratch, Moments, Prior, VARIANCE_FLOOR};
+use crate::family::{Family, GaussScratch, Moments};
 use crate::interrupt::Interrupt;
 use crate::structure::{Happening, Posterior, Predictions, RowBlock};
 
 /// A density is refreshed when this share of its count is new.
 const REFRESH: f64 = 0.02;
-/// Mass a newborn component starts with, and the count of its statistics.
-const BIRTH_MASS: f64 = 5.0;
-const BIRTH_COUNT: f64 = 1e-3;
-/// Standard deviations beyond which a row is unexplained.
-const NOVEL_SD: f64 = 4.5;
-const MOST_ON_PROBATION: usize = 12;
 /// How much faster than pure accumulation overlapping components forget, in the fast and the slow statistics.
 const FORGET_FAST: f64 = 4.0;
 const FORGET_SLOW: f64 = 1.25;
@@ -28,16 +20,18 @@ const UNTOUCHED: f64 = 1e-7;
 /// Buffers of a step; not part of the state.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Work {
-    block: RowBlock,
-    posterior: Posterior,
+    pub(super) block: RowBlock,
+    pub(super) posterior: Posterior,
     gather: Gather,
-    best: Vec<(f64, u32)>,
-    least: Vec<f64>,
+    pub(super) best: Vec<(f64, u32)>,
+    pub(super) least: Vec<f64>,
+    /// Rows that births have learned already.
+    pub(super) learned: Vec<LearnedRow>,
     sum: Vec<f64>,
     scatter: Vec<f64>,
     whitened: Vec<f64>,
     gauss: GaussScratch,
-    predictions: Predictions,
+    pub(super) predictions: Predictions,
     predicted: Vec<f64>,
     /// Σ w log(1 − q) per component, for the vanishing test.
     pub(super) log_others: Vec<f64>,
@@ -45,16 +39,21 @@ pub(super) struct Work {
     pub(super) interrupt: Interrupt,
 }
 
-/// The distance whose Wilson–Hilferty normal score is `NOVEL_SD`.
-fn novelty_threshold(n_observed: usize) -> f64 {
-    let d = n_observed as f64;
-    let v = 2.0 / (9.0 * d);
-    d * (1.0 - v + NOVEL_SD * v.sqrt()).powi(3)
+/// A row of the block that was fitted with others, and its log-densities given them: under the mixture, and with heavy
+/// tails.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LearnedRow {
+    pub at: usize,
+    pub student: f64,
+    pub heavy: f64,
 }
 
-/// A young component's covariance is uncertain: its distances are shrunk towards those of the predictive density.
-fn caution(comp: &Comp, d: usize) -> f64 {
-    (comp.fast.count - d as f64 - 2.0).max(1.0) / (comp.fast.count + 1.0)
+impl Work {
+    fn leave_out_learned(&mut self) {
+        for row in &self.learned {
+            self.posterior.q.iter_mut().skip(row.at).step_by(self.posterior.stride).for_each(|q| *q = 0.0);
+        }
+    }
 }
 
 impl<F: Family> Ofab<F> {
@@ -67,14 +66,16 @@ impl<F: Family> Ofab<F> {
         self.tempo.push(work.block.rows(), self.n_columns);
         let batch_mass = weights.map_or(work.block.n_rows() as f64, |w| w.iter().sum());
         self.e_step(&mut work);
-        self.score(&mut work, weights, report);
-        if self.births(&mut work) {
+        self.score(&mut work, report);
+        if self.births(&mut work, weights) {
             self.e_step(&mut work);
         }
+        self.weigh_pool(&work, weights);
         work.posterior.normalise(self.comps.len(), work.block.n_rows());
+        work.leave_out_learned();
         self.forget(batch_mass);
         self.m_step(&mut work, weights, report);
-        if self.settings.drift {
+        if self.settings.drift && self.may_vanish() {
             self.vanish(&work.log_others, batch_mass);
         }
         self.life_and_death();
@@ -89,10 +90,10 @@ impl<F: Family> Ofab<F> {
     }
 
     /// Scores rows by the model that has not seen them.
-    fn score(&mut self, work: &mut Work, weights: Option<&[f64]>, report: &mut StepReport) {
+    fn score(&mut self, work: &mut Work, report: &mut StepReport) {
         let Work { block, posterior, predictions, predicted, .. } = work;
         predicted.clear();
-        self.predict(block, posterior, weights, predictions, predicted);
+        self.predict(block, posterior, predictions, predicted);
         let Some(frame) = &self.frame else { return };
         let jacobian = frame.log_jacobian();
         let whole = block.is_whole();
@@ -104,133 +105,19 @@ impl<F: Family> Ofab<F> {
         }
     }
 
-    /// Gives rows that no component explains components of their own, before the M-step can smear others over them.
-    /// The log-joints must not be normalised yet.
-    fn births(&mut self, work: &mut Work) -> bool {
-        let d = self.n_columns;
-        let (n, stride) = (work.block.n_rows(), work.posterior.stride);
-        work.best.clear();
-        work.best.resize(n, (f64::NEG_INFINITY, 0));
-        for k in 0..self.comps.len() {
-            let joint = &work.posterior.q[k * stride..][..n];
-            for (best, &value) in work.best.iter_mut().zip(joint) {
-                if value > best.0 {
-                    *best = (value, k as u32);
-                }
-            }
+    /// Lets the rows say how the pooled densities predicted them; those that births have learned, given one another.
+    fn weigh_pool(&mut self, work: &Work, weights: Option<&[f64]>) {
+        let first = self.n_seen - work.block.n_rows() as u64;
+        let ahead = &work.predictions.logs;
+        if work.learned.is_empty() || ahead[0].is_empty() {
+            return self.pooling.learn(ahead, ahead, weights, first);
         }
-        // In terms of the winner's log-joint: 2 (constant − joint) · caution > threshold.
-        let threshold = novelty_threshold(d);
-        let log_total = self.total_mass().ln();
-        work.least.clear();
-        work.least.extend(
-            self.comps
-                .iter()
-                .map(|c| c.log_tilted_mass() - log_total + c.gauss.log_norm() - 0.5 * threshold / caution(c, d)),
-        );
-        let suspects: Vec<usize> = (0..n)
-            .filter(|&i| work.best[i].0.is_nan() || work.best[i].0 < work.least[work.best[i].1 as usize])
-            .collect();
-        let mut novel: Vec<(f64, usize)> = suspects
-            .into_iter()
-            .filter_map(|i| {
-                let (distance, n_observed) = self.least_distance(&mut work.block, i);
-                (n_observed > 0 && distance > novelty_threshold(n_observed)).then_some((distance, i))
-            })
-            .collect();
-        novel.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let mut born = false;
-        let mut young = self.comps.iter().filter(|c| !c.graduated).count();
-        while let Some(&(_, at)) = novel.first() {
-            if young >= MOST_ON_PROBATION || !self.make_room() {
-                break;
-            }
-            let comp = self.newborn(&mut work.block, at);
-            novel.retain(|&(_, i)| {
-                let (distance, n_observed) = work.block.distance(&comp.gauss, i);
-                i != at && distance > 2.0 * novelty_threshold(n_observed)
-            });
-            self.comps.push(comp);
-            young += 1;
-            born = true;
+        let mut given_others = ahead.clone();
+        for row in &work.learned {
+            given_others[0][row.at] = row.student;
+            given_others[1][row.at] = row.heavy;
         }
-        born
-    }
-
-    /// Distance of a row to the component that explains it best, and over how many cells.
-    fn least_distance(&self, block: &mut RowBlock, row: usize) -> (f64, usize) {
-        let mut least = (f64::INFINITY, 0);
-        for comp in &self.comps {
-            let (distance, n_observed) = block.distance(&comp.gauss, row);
-            let distance = distance * caution(comp, self.n_columns);
-            if distance < least.0 || n_observed == 0 {
-                least = (distance, n_observed);
-            }
-        }
-        least
-    }
-
-    /// A component at one row, as large as the established ones are on average.
-    fn newborn(&mut self, block: &mut RowBlock, row: usize) -> Comp {
-        let d = self.n_columns;
-        let total = self.total_mass();
-        let established = |c: &&Comp| c.graduated && c.mass / total >= self.settings.delta;
-        let chosen: Vec<&Comp> = match self.comps.iter().filter(established).collect::<Vec<_>>() {
-            none if none.is_empty() => self.comps.iter().collect(),
-            some => some,
-        };
-        let weight: f64 = chosen.iter().map(|c| c.mass).sum();
-        let pooled: Vec<f64> = (0..d)
-            .map(|j| {
-                chosen.iter().map(|c| c.mass * c.fast.covariance[j * d + j].max(VARIANCE_FLOOR)).sum::<f64>() / weight
-            })
-            .collect();
-        let log_det: f64 = chosen.iter().map(|c| c.mass * c.gauss.log_det()).sum::<f64>() / weight;
-        let shrink = ((log_det - pooled.iter().map(|p| p.ln()).sum::<f64>()) / d as f64).exp();
-        let target = pooled.iter().map(|p| (p * shrink).max(VARIANCE_FLOOR)).collect();
-        // As a component needs at first; what it is worth is judged when priors are renewed.
-        let prior = Prior { target, floor: self.floor.clone(), worth: Some(d as f64 + 2.0) };
-        let mean = self.filled_row(block, row);
-        let moments = Moments { count: BIRTH_COUNT, ..Moments::empty_at(&mean) };
-        let gauss = Gauss::of(self.family, &moments, &prior);
-        Comp {
-            id: self.new_id(),
-            mass: BIRTH_MASS,
-            slow: moments.clone(),
-            fast: moments,
-            prior,
-            gauss,
-            stale: 0.0,
-            overlap: 0.0,
-            hits: 0.0,
-            born: self.n_seen,
-            graduated: false,
-            absence: 0.0,
-            claimed: 0.0,
-            absent_mass: 0.0,
-            since: self.n_seen,
-            split_tried: 0.0,
-            watch: MeanWatch::at(&mean),
-        }
-    }
-
-    /// The row, with missing cells filled in by the component that explains it best.
-    fn filled_row(&self, block: &mut RowBlock, row: usize) -> Vec<f64> {
-        let cells = block.row(row).to_vec();
-        if !cells.iter().any(|v| v.is_nan()) {
-            return cells;
-        }
-        let nearest = self
-            .comps
-            .iter()
-            .map(|c| (block.distance(&c.gauss, row).0, c))
-            .min_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(_, c)| c);
-        let mut filled = cells;
-        if let Some(comp) = nearest {
-            block.fill_holes(&comp.gauss, |r| r == row, |_, full, _, _| filled = full.to_vec());
-        }
-        filled
+        self.pooling.learn(ahead, &given_others, weights, first);
     }
 
     /// Fades everything, when a finite memory was asked for.
@@ -247,6 +134,7 @@ impl<F: Family> Ofab<F> {
 
     fn m_step(&mut self, work: &mut Work, weights: Option<&[f64]>, report: &mut StepReport) {
         let n = work.block.n_rows();
+        let first = self.n_seen - n as u64;
         let age = (self.n_seen - self.regime_start).max(1) as f64;
         let step = (n as f64 / age).min(0.2);
         // A CUSUM of evidence times a worth crosses where one of evidence crosses the threshold over that worth.
@@ -261,7 +149,11 @@ impl<F: Family> Ofab<F> {
             work.log_others.push(got.log_others);
             let mass = got.mass;
             if mass < UNTOUCHED {
+                comp.turns.pass();
                 continue;
+            }
+            if self.settings.drift {
+                comp.turns.take(q, first);
             }
             comp.mass += mass;
             comp.hits += mass;
@@ -316,7 +208,7 @@ impl<F: Family> Ofab<F> {
             let aged = now - comp.born >= probation;
             if comp.hits >= 8.0 || (comp.hits >= 3.0 && aged) {
                 comp.graduated = true;
-                comp.since = now;
+                comp.seen(now);
                 news.push((comp.id, Happening::Born));
             }
         }

@@ -1,16 +1,17 @@
 //! When and how the model is made anew or reorganised.
 
 use super::component::Comp;
+use super::divide::divide;
 use super::pooled::floors;
 use super::refine::{delete_and_refit, polish};
 use super::shrink::{Move, PairCosts, shrink};
-use super::split::find_split;
 use super::step::FULL_OVERLAP;
-use super::view::View;
+use super::turns::Turns;
+use super::view::{View, distinct_rows};
 use super::{BASE_BUFFER, LARGEST_BUFFER, Ofab};
 use crate::data::Frame;
 use crate::engine::parts::Part;
-use crate::engine::ring_fit::{FitSize, WIDE, ring_fit};
+use crate::engine::ring_fit::{FitSize, Fitted, RingFit, WIDE, ring_fit};
 use crate::family::{Family, Gauss, Prior};
 use crate::num;
 use crate::structure::Happening;
@@ -28,8 +29,8 @@ const DELETE_ROWS: f64 = 10.0;
 /// Share of their rows that components must share on average for further refits.
 const OVERLAPPING: f64 = 0.02;
 /// Components that a fit begins with: for each that was there, besides, and at most one for so many rows.
-const STARTS_PER_COMPONENT: usize = 4;
-const SPARE_STARTS: usize = 16;
+const STARTS_PER_COMPONENT: usize = 2;
+const SPARE_STARTS: usize = 32;
 const ROWS_PER_START: usize = 8;
 /// Ring rows for each component while it may hold every row, and the most it ever holds unless it is asked to.
 const ROWS_PER_COMPONENT: usize = 64;
@@ -40,8 +41,10 @@ const HEAVY: f64 = 0.25;
 const ROWS_PER_PARAMETER: f64 = 2.0;
 /// Components that keep to themselves are never judged on more rows than this.
 const MOST_NEEDED: usize = 10_000;
-/// Growth of a component after which a split is looked for again in a first regime; after a change haste pays.
+/// Growth of a component after which parts are looked for again in a first regime; after a change haste pays.
 const RETRY_SPLIT: f64 = 1.7;
+/// Share of a component's rows that must be at hand to divide it.
+const MOST_OF: f64 = 0.5;
 /// A chance to match two components: squared distance per column between old and new mean.
 const SAME_COMPONENT: f64 = 4.0;
 
@@ -76,15 +79,16 @@ impl<F: Family> Ofab<F> {
         // Rows that are few for the components found so far may hide as many again.
         let starts = (STARTS_PER_COMPONENT * n_before + SPARE_STARTS).max(self.settings.start_components);
         // Equal rows confirm one another whatever the model: they count as one row of their weight.
-        let (rows, weights) = view.distinct_rows();
+        let (rows, weights, _) = distinct_rows(view.block.rows(), d, &view.weights);
         let starts = starts.min(weights.len() / ROWS_PER_START).max(1);
         let size = FitSize { starts, most: self.settings.max_components, n_free: self.family.most_free(d) };
         let fit = ring_fit(&rows, &weights, &self.floor, size, &mut rng, &self.work.interrupt);
         self.pooling.begin(&fit.logs, &weights);
-        let total: f64 = fit.components.iter().map(|(moments, _)| moments.count).sum();
-        let parts = fit.components.into_iter().map(|(moments, worth)| {
+        let total: f64 = fit.components.iter().map(|c| c.moments.count).sum();
+        let parts = fit.components.into_iter().map(|Fitted { moments, worth, rows, shares }| {
             let prior = Prior { target: fit.target.clone(), floor: self.floor.clone(), worth: Some(worth) };
-            Part { weight: moments.count / total, gauss: Gauss::of(self.family, &moments, &prior), prior, moments }
+            let gauss = Gauss::of(self.family, &moments, &prior);
+            (Part { weight: moments.count / total, gauss, prior, moments }, Turns::of(&rows, &shares, 0))
         });
         let parts = parts.collect();
         self.replace_all(parts, view.total);
@@ -92,10 +96,10 @@ impl<F: Family> Ofab<F> {
     }
 
     /// Installs freshly fitted components, giving those that continue an old one its name.
-    fn replace_all(&mut self, parts: Vec<Part>, total: f64) {
+    fn replace_all(&mut self, parts: Vec<(Part, Turns)>, total: f64) {
         let mut old: Vec<Comp> = std::mem::take(&mut self.comps);
         let now = self.n_seen;
-        for part in parts {
+        for (part, turns) in parts {
             let near = |c: &Comp| {
                 let mut z = vec![0.0; self.n_columns];
                 c.gauss.whitened(&part.moments.mean, &mut z);
@@ -109,6 +113,7 @@ impl<F: Family> Ofab<F> {
             let id = continued.as_ref().map_or_else(|| self.new_id(), |c| c.id);
             let mass = part.weight * total;
             let mut comp = Comp::settled(self.family, id, mass, part.moments, part.prior, now);
+            comp.turns = turns;
             match continued {
                 Some(c) => (comp.born, comp.split_tried) = (c.born, c.split_tried),
                 None => self.log(id, Happening::Born),
@@ -170,7 +175,7 @@ impl<F: Family> Ofab<F> {
         view.overlap() <= OVERLAPPING && view.total >= needed
     }
 
-    /// Shrinks, refits and splits, judged on the ring.
+    /// Shrinks, refits and divides, judged on the ring.
     pub(super) fn structure(&mut self) {
         if let Some(mut view) = self.view_of(self.rows_needed()).filter(|_| !self.rests_on_priors()) {
             self.recall(&self.comps, &mut view);
@@ -245,7 +250,7 @@ impl<F: Family> Ofab<F> {
                 self.log(lost.id, Happening::Merged { into });
             }
         }
-        self.split(view);
+        self.divide(view);
     }
 
     fn shrink(&mut self, view: &mut View) {
@@ -264,39 +269,56 @@ impl<F: Family> Ofab<F> {
         }
     }
 
-    fn split(&mut self, view: &mut View) {
+    /// Divides components whose rows are several's.
+    fn divide(&mut self, view: &mut View) {
         let retry = if self.regime_start > 0 { 1.0 } else { RETRY_SPLIT };
-        let mut k = 0;
-        while k < self.comps.len() {
-            let room = self.comps.len() < self.settings.max_components;
+        let (seed, shard, step) = self.key();
+        let mut rng = num::stream(seed, shard ^ DIVIDE_STREAM, step);
+        let n_free = self.family.most_free(self.n_columns);
+        let total = self.total_mass();
+        let mut is_changed = false;
+        for k in 0..self.comps.len() {
+            let room = self.settings.max_components.saturating_sub(self.comps.len());
             let comp = &mut self.comps[k];
             // The same rows give the same answer: wait until there are many new ones.
-            if room && comp.graduated && comp.slow.count >= retry * comp.split_tried {
-                comp.split_tried = comp.slow.count;
-                if let Some(split) = find_split(self.family, &self.comps, view, k) {
-                    self.apply_split(split.k, split.children);
-                    view.evaluate(&self.comps);
-                }
+            if !comp.graduated || comp.slow.count < retry * comp.split_tried {
+                continue;
             }
-            k += 1;
+            comp.split_tried = comp.slow.count;
+            // Where the ring misleads, its rows must be most of the component's; else as many as its share.
+            let due = if view.recalled { comp.slow.count } else { comp.mass / total * view.total };
+            let found = divide(view, k, &self.floor, (MOST_OF * due, room + 1, n_free), &mut rng, &self.work.interrupt);
+            if let Some(fit) = found {
+                self.install_parts(k, fit);
+                is_changed = true;
+            }
+        }
+        if is_changed {
+            view.evaluate(&self.comps);
         }
     }
 
-    fn apply_split(&mut self, k: usize, children: [Part; 2]) {
-        let new = self.new_id();
-        let parent = &self.comps[k];
-        let (id, mass, born) = (parent.id, parent.mass, parent.born);
-        let both: f64 = children.iter().map(|c| c.weight).sum();
-        let now = self.n_seen;
-        let [first, second] = children.map(|part| {
-            let share = part.weight / both;
-            let mut comp = Comp::settled(self.family, id, mass * share, part.moments, part.prior, now);
+    /// Replaces a component by its parts: the heaviest keeps its name.
+    fn install_parts(&mut self, k: usize, fit: RingFit) {
+        let parent = self.comps[k].clone();
+        let total: f64 = fit.components.iter().map(|c| c.moments.count).sum();
+        let mut parts = fit.components;
+        parts.sort_by(|a, b| b.moments.count.total_cmp(&a.moments.count));
+        for (at, Fitted { moments, worth, .. }) in parts.into_iter().enumerate() {
+            let prior = Prior { target: fit.target.clone(), floor: self.floor.clone(), worth: Some(worth) };
+            let mass = parent.mass * moments.count / total;
+            let id = if at == 0 { parent.id } else { self.new_id() };
+            let mut comp = Comp::settled(self.family, id, mass, moments, prior, self.n_seen);
             comp.overlap = FULL_OVERLAP;
-            comp
-        });
-        self.comps[k] = Comp { born, ..first };
-        self.comps.push(Comp { id: new, ..second });
-        self.log(id, Happening::Split { new });
+            comp.turns.clone_from(&parent.turns);
+            comp.split_tried = comp.slow.count;
+            if at == 0 {
+                self.comps[k] = Comp { born: parent.born, ..comp };
+            } else {
+                self.comps.push(comp);
+                self.log(parent.id, Happening::Split { new: id });
+            }
+        }
     }
 
     /// Frees a place for one more component by merging the two that are most alike. False when there can be none.
@@ -304,7 +326,7 @@ impl<F: Family> Ofab<F> {
         if self.comps.len() < self.settings.max_components {
             return true;
         }
-        let Some((kept, gone)) = PairCosts::new(self.family, &self.comps).cheapest_pair(&self.comps) else {
+        let Some((kept, gone)) = PairCosts::new(self.family, &self.comps).cheapest_pair() else {
             return false;
         };
         let other = self.comps.remove(gone);
@@ -317,3 +339,4 @@ impl<F: Family> Ofab<F> {
 
 /// Sets the random numbers of fits apart from those that fill in missing cells.
 const FIT_STREAM: u64 = 1 << 32;
+const DIVIDE_STREAM: u64 = 1 << 35;

@@ -5,6 +5,7 @@
 //! the columns tells how much a row is worth: (1 − ρ)/(1 + ρ) of a fresh one.
 
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 
 /// Rows per estimate.
 const BLOCK: u32 = 500;
@@ -20,14 +21,49 @@ pub(in crate::engine) struct Tempo {
     /// Per column: Σx, Σx², Σx·previous, previous.
     sums: Vec<[f64; 4]>,
     worth: Vec<f64>,
+    /// Per column: the last cell seen, and how often the next one was larger or smaller.
+    steps: Vec<Steps>,
+}
+
+/// Which way a column goes from row to row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Steps {
+    last: Option<f64>,
+    up: f64,
+    down: f64,
+}
+
+/// Changes after which the direction of a column can be told, and the share of them that must go one way: a counter
+/// that now and then starts over is one, too.
+const FEWEST_STEPS: f64 = 16.0;
+const ONE_WAY: f64 = 0.95;
+
+impl Steps {
+    fn push(&mut self, cell: f64) {
+        if cell.is_nan() {
+            return;
+        }
+        match self.last.map(|last| cell.total_cmp(&last)) {
+            Some(Ordering::Greater) => self.up += 1.0,
+            Some(Ordering::Less) => self.down += 1.0,
+            _ => {}
+        }
+        self.last = Some(cell);
+    }
+
+    fn is_counting(&self) -> bool {
+        self.up + self.down >= FEWEST_STEPS && self.up.max(self.down) >= ONE_WAY * (self.up + self.down)
+    }
 }
 
 impl Tempo {
     /// Takes rows in the learner's frame; missing cells count as the frame's centre.
     pub fn push(&mut self, rows: &[f64], n_columns: usize) {
         self.sums.resize(n_columns, [0.0; 4]);
+        self.steps.resize(n_columns, Steps::default());
         for row in rows.chunks_exact(n_columns) {
-            for (sums, &cell) in self.sums.iter_mut().zip(row) {
+            for ((sums, steps), &cell) in self.sums.iter_mut().zip(&mut self.steps).zip(row) {
+                steps.push(cell);
                 let x = if cell.is_nan() { 0.0 } else { cell.clamp(-1e3, 1e3) };
                 sums[0] += x;
                 sums[1] += x * x;
@@ -66,8 +102,26 @@ impl Tempo {
         }
     }
 
+    /// Columns that count: they go one way, as row numbers, times and sorted columns do, so that rows to come lie
+    /// where none has been.
+    pub fn counting(&self) -> impl Iterator<Item = usize> + '_ {
+        self.steps.iter().enumerate().filter(|(_, steps)| steps.is_counting()).map(|(j, _)| j)
+    }
+
+    /// Adds what another shard saw.
+    pub fn add(&mut self, other: &Tempo) {
+        self.steps.resize(self.steps.len().max(other.steps.len()), Steps::default());
+        for (mine, other) in self.steps.iter_mut().zip(&other.steps) {
+            (mine.up, mine.down) = (mine.up + other.up, mine.down + other.down);
+        }
+    }
+
     pub fn is_sound(&self) -> bool {
-        self.worth.len() <= KEPT
+        let steps = |s: &Steps| {
+            [s.up, s.down].iter().all(|v| v.is_finite() && *v >= 0.0) && s.last.is_none_or(|v| v.is_finite())
+        };
+        self.steps.iter().all(steps)
+            && self.worth.len() <= KEPT
             && self.worth.iter().all(|w| (0.0..=1.0).contains(w))
             && self.n < BLOCK
             && self.sums.iter().flatten().all(|v| v.is_finite())

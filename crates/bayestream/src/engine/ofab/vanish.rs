@@ -12,6 +12,8 @@ const EVIDENCE: f64 = 6.0;
 /// Rows of probation, in a first regime and after a change.
 const PROBATION: u64 = 500;
 const PROBATION_AFTER_CHANGE: u64 = 200;
+/// One of many components has few rows in as many: eight of them settle it.
+const PROBATION_PER_COMPONENT: u64 = 10;
 /// Fewest rows a regime is taken to have lasted when masses are scaled down to it.
 const LEAST_REGIME: f64 = 20.0;
 /// Share of the mass that must remain for the survivors of a change to be taken at their word.
@@ -26,7 +28,8 @@ impl<F: Family> Ofab<F> {
     }
 
     pub(super) fn probation(&self) -> u64 {
-        if self.regime_start > 0 { PROBATION_AFTER_CHANGE } else { PROBATION }
+        let least = if self.regime_start > 0 { PROBATION_AFTER_CHANGE } else { PROBATION };
+        least.max(PROBATION_PER_COMPONENT * self.comps.len() as u64)
     }
 
     /// Rows between structure checks, at least.
@@ -42,6 +45,11 @@ impl<F: Family> Ofab<F> {
         }
     }
 
+    /// False while the model is still made from all rows time and again: what is there then was there.
+    pub(super) fn may_vanish(&self) -> bool {
+        self.regime_start > 0 || self.n_seen > self.base()
+    }
+
     /// Sums up the evidence that components' rows have stopped coming: a likelihood ratio of "gone" against "present"
     /// that starts over whenever presence is the better bet. The master is redundant, so several components of one
     /// cluster vanish together: sets are judged, the longest absent first, at the price of having chosen the set.
@@ -49,8 +57,8 @@ impl<F: Family> Ofab<F> {
         let total = self.total_mass();
         let threshold = self.alarm_threshold();
         let now = self.n_seen;
-        let worth = self.tempo.row_worth();
         for (comp, log_others) in self.comps.iter_mut().zip(log_others) {
+            let worth = comp.turns.worth(comp.mass / total);
             let expected = batch_mass * (1.0 - comp.mass / total).max(1e-4).ln();
             comp.absence += worth * (log_others - expected);
             comp.claimed += worth * log_others;
@@ -59,7 +67,7 @@ impl<F: Family> Ofab<F> {
                 comp.seen(now);
             }
         }
-        let Some(gone) = self.vanished_set(threshold) else { return };
+        let Some(gone) = self.vanished_set(threshold, now) else { return };
         let since = gone.iter().map(|&k| self.comps[k].since).max().unwrap_or(now);
         let gone: Vec<_> = gone.into_iter().map(|k| self.comps[k].id).collect();
         self.settle();
@@ -82,10 +90,10 @@ impl<F: Family> Ofab<F> {
     }
 
     /// The set of components with the most evidence of absence, when that is enough; never all that have graduated.
-    fn vanished_set(&self, threshold: f64) -> Option<Vec<usize>> {
+    fn vanished_set(&self, threshold: f64, now: u64) -> Option<Vec<usize>> {
         let total = self.total_mass();
         let n_comps = self.comps.len();
-        let is_absent = |c: &Comp| c.graduated && c.absence > 0.0;
+        let is_absent = |c: &Comp| c.graduated && c.absence > 0.0 && c.turns.are_strewn(c.mass / total, now - c.since);
         if self.comps.iter().filter(|c| is_absent(c)).map(|c| c.absence).sum::<f64>() < threshold {
             return None;
         }

@@ -1,4 +1,4 @@
-//! The ring's rows laid out for judging moves: densities per component, responsibilities, duplicates, folds.
+//! The ring's rows laid out for judging moves: densities per component, responsibilities, duplicates.
 
 use super::component::Comp;
 use crate::data::Frame;
@@ -7,8 +7,11 @@ use crate::interrupt::Interrupt;
 use crate::num;
 use crate::structure::{Posterior, RowBlock};
 
+/// Shares below this are none.
+const TOUCHED: f64 = 1e-9;
+
 /// Rows to judge structure moves on, in the learner's frame and without holes.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(in crate::engine) struct View {
     pub block: RowBlock,
     pub weights: Vec<f64>,
@@ -20,8 +23,8 @@ pub(in crate::engine) struct View {
     pub complete: bool,
     /// True when rows were drawn for what the ring does not hold: good enough to judge by, not to learn from.
     pub recalled: bool,
-    /// Two halves for cross-validation; equal rows share a half.
-    pub fold: Vec<bool>,
+    /// Rows that were seen; those behind them were drawn.
+    pub n_real: usize,
     /// Log-densities, component-major, without mixing weights.
     density: Vec<f64>,
     pub posterior: Posterior,
@@ -55,7 +58,7 @@ impl View {
             distinct: sorted.len() as f64 / hashes.len().max(1) as f64,
             complete: false,
             recalled: false,
-            fold: hashes.iter().map(|h| h & 1 == 1).collect(),
+            n_real: hashes.len(),
             block,
             weights,
             density: Vec::new(),
@@ -66,33 +69,15 @@ impl View {
     /// Replaces the rows (in the frame, without holes) by others that begin with them.
     pub fn extend(&mut self, rows: &[f64], weights: Vec<f64>) {
         let d = self.block.n_columns();
-        let known = self.fold.len();
-        self.fold.extend(rows.chunks_exact(d).skip(known).map(|row| row_hash(row) & 1 == 1));
         self.block.load(rows, d);
         self.total = weights.iter().sum();
         self.weights = weights;
         self.recalled = true;
     }
 
-    /// Rows that differ, in the order in which they came first, with what equal ones weigh together.
-    pub fn distinct_rows(&self) -> (Vec<f64>, Vec<f64>) {
-        let row = |i: usize| self.block.row(i).iter().map(|v| v.to_bits());
-        let mut order: Vec<usize> = (0..self.n_rows()).collect();
-        order.sort_by(|&a, &b| row(a).cmp(row(b)).then(a.cmp(&b)));
-        let mut weight_of = vec![None; self.n_rows()];
-        let mut first = None;
-        for i in order {
-            if first.is_none_or(|first: usize| !row(first).eq(row(i))) {
-                first = Some(i);
-            }
-            *weight_of[first.unwrap_or(i)].get_or_insert(0.0) += self.weights[i];
-        }
-        let (mut rows, mut weights) = (Vec::new(), Vec::new());
-        for (i, weight) in weight_of.iter().enumerate().filter_map(|(i, w)| w.map(|w| (i, w))) {
-            rows.extend_from_slice(self.block.row(i));
-            weights.push(weight);
-        }
-        (rows, weights)
+    /// Hands itself over; nothing is left.
+    pub fn take(&mut self) -> View {
+        std::mem::take(self)
     }
 
     pub fn n_rows(&self) -> usize {
@@ -110,16 +95,61 @@ impl View {
         self.weigh(comps);
     }
 
-    /// Recomputes one component's densities; [`View::weigh`] must follow.
+    /// Recomputes one component's densities; [`View::weigh`] or [`View::weigh_rows`] must follow.
     pub fn replace(&mut self, k: usize, gauss: &Gauss) {
         let stride = self.block.stride();
         self.block.log_density(gauss, 0.0, &mut self.density[k * stride..(k + 1) * stride]);
     }
 
-    /// Forgets a component; [`View::weigh`] must follow.
+    /// Forgets a component; [`View::weigh`] or [`View::weigh_rows`] must follow.
     pub fn remove(&mut self, k: usize) {
         let stride = self.block.stride();
         self.density.drain(k * stride..(k + 1) * stride);
+        self.posterior.q.drain(k * stride..(k + 1) * stride);
+    }
+
+    /// Rows of which a component has some share.
+    pub fn rows_of(&self, k: usize) -> impl Iterator<Item = usize> + '_ {
+        self.q(k).iter().enumerate().filter(|(_, q)| **q > TOUCHED).map(|(i, _)| i)
+    }
+
+    /// Rows of which several components have some share, ascending.
+    pub fn rows_of_any(&self, which: &[usize]) -> Vec<usize> {
+        let mut rows: Vec<usize> = which.iter().flat_map(|&k| self.rows_of(k)).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        rows
+    }
+
+    /// Rows that a component whose densities are at hand would claim some share of.
+    pub fn rows_claimed(&self, k: usize, log_weight: f64) -> impl Iterator<Item = usize> + '_ {
+        let least = TOUCHED.ln() - log_weight;
+        let density = &self.density[k * self.block.stride()..];
+        self.log_p().iter().zip(density).enumerate().filter(move |(_, (p, v))| *v - *p > least).map(|(i, _)| i)
+    }
+
+    /// Responsibilities of some rows from the densities at hand; those of all others stay, but for the log-weights,
+    /// which have all changed by `shift`.
+    pub fn weigh_rows(&mut self, comps: &[Comp], rows: &[usize], shift: f64) {
+        let stride = self.block.stride();
+        let total: f64 = comps.iter().map(|c| c.mass).sum();
+        let log_weights: Vec<f64> = comps.iter().map(|c| (c.mass / total).max(f64::MIN_POSITIVE).ln()).collect();
+        if shift != 0.0 {
+            self.posterior.log_total.iter_mut().for_each(|v| *v += shift);
+        }
+        let mut joint = vec![0.0; comps.len()];
+        for &i in rows {
+            for (k, (joint, log_weight)) in joint.iter_mut().zip(&log_weights).enumerate() {
+                *joint = self.density[k * stride + i] + log_weight;
+            }
+            let log_total = num::log_sum_exp(&joint);
+            joint.iter_mut().for_each(|v| *v -= log_total);
+            num::exp_slice(&mut joint);
+            for (k, q) in joint.iter().enumerate() {
+                self.posterior.q[k * stride + i] = *q;
+            }
+            self.posterior.log_total[i] = log_total;
+        }
     }
 
     /// Responsibilities from the densities at hand.
@@ -189,6 +219,34 @@ impl View {
         });
         block
     }
+}
+
+/// Rows that differ, in the order in which they came first, with what equal ones weigh together, and which of them each
+/// row is.
+pub(super) fn distinct_rows(rows: &[f64], n_columns: usize, weights: &[f64]) -> (Vec<f64>, Vec<f64>, Vec<u32>) {
+    let n = weights.len();
+    let row = |i: usize| &rows[i * n_columns..(i + 1) * n_columns];
+    let bits = |i: usize| row(i).iter().map(|v| v.to_bits());
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&a, &b| bits(a).cmp(bits(b)).then(a.cmp(&b)));
+    let mut first_of: Vec<usize> = (0..n).collect();
+    for pair in order.windows(2) {
+        if bits(pair[0]).eq(bits(pair[1])) {
+            first_of[pair[1]] = first_of[pair[0]];
+        }
+    }
+    let (mut kept, mut weight, mut which) = (Vec::new(), Vec::new(), vec![0; n]);
+    for i in 0..n {
+        if first_of[i] == i {
+            which[i] = weight.len() as u32;
+            kept.extend_from_slice(row(i));
+            weight.push(0.0);
+        } else {
+            which[i] = which[first_of[i]];
+        }
+        weight[which[i] as usize] += weights[i];
+    }
+    (kept, weight, which)
 }
 
 /// Draws missing cells from the conditional distribution of each row's likeliest component.

@@ -32,8 +32,9 @@ fn neighbours(members: &[Member], most: usize, lanes: &mut Lanes) -> Vec<Vec<u32
         .collect()
 }
 
-/// Gives each component the rows of its neighbours to judge, as well as its own; shares stay.
-pub(super) fn candidates(members: &mut [Member], x: &[f64], n_rows: usize, most: usize, lanes: &mut Lanes) {
+/// Gives components the rows of their neighbours to judge, as well as their own: all of them, or those alone that have
+/// changed. Shares stay.
+pub(super) fn candidates(members: &mut [Member], x: &[f64], n_rows: usize, most: usize, all: bool, lanes: &mut Lanes) {
     let mut owner = vec![(0.0, None); n_rows];
     for (k, member) in members.iter().enumerate() {
         for (&i, &share) in member.rows.iter().zip(&member.shares) {
@@ -44,20 +45,15 @@ pub(super) fn candidates(members: &mut [Member], x: &[f64], n_rows: usize, most:
     }
     let near = neighbours(members, most, lanes);
     let mut rows: Vec<Vec<u32>> = vec![Vec::new(); members.len()];
+    let is_asked: Vec<bool> = members.iter().map(|m| all || !m.is_judged).collect();
     for (i, (_, owner)) in owner.iter().enumerate() {
         // A row whose component is gone goes to the nearest.
         let owner = owner.unwrap_or_else(|| nearest(members, x, i));
-        near[owner].iter().for_each(|&k| rows[k as usize].push(i as u32));
+        near[owner].iter().filter(|&&k| is_asked[k as usize]).for_each(|&k| rows[k as usize].push(i as u32));
     }
     let mut share_of = vec![0.0; n_rows];
-    for (member, rows) in members.iter_mut().zip(rows) {
-        for (&i, &share) in member.rows.iter().zip(&member.shares) {
-            share_of[i as usize] = share;
-        }
-        member.shares.clear();
-        member.shares.extend(rows.iter().map(|&i| share_of[i as usize]));
-        member.rows.iter().for_each(|&i| share_of[i as usize] = 0.0);
-        member.rows = rows;
+    for ((member, rows), _) in members.iter_mut().zip(rows).zip(is_asked).filter(|(_, is_asked)| *is_asked) {
+        member.may_claim(rows, &mut share_of);
     }
 }
 

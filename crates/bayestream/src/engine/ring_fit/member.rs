@@ -5,6 +5,8 @@ use crate::num::{self, LN_PI, Lanes, Whitener};
 
 /// Shares below this add nothing to statistics.
 const NEGLIGIBLE: f64 = 1e-6;
+/// Changes of a share below this leave a component as it is.
+const STILL: f64 = 1e-4;
 /// Counts below which the constants of the density are computed for each row, since they change fast there.
 const FEW: f64 = 6.0;
 /// What is left of a count when all of it is taken out, and of a determinant: so that logarithms exist.
@@ -19,8 +21,11 @@ pub(super) struct Member {
     /// Rows it may claim, ascending, and its share of each.
     pub rows: Vec<u32>,
     pub shares: Vec<f64>,
-    /// Log-joints of those rows, while shares are made.
+    /// Log-joints of those rows, and the shares that follow from them.
     pub log_joint: Vec<f64>,
+    pub next: Vec<f64>,
+    /// Its log-joints are those of its present statistics and shares: nothing near it has changed since.
+    pub is_judged: bool,
     /// |W(x − mean)|² = (x − mean)' Λ⁻¹ (x − mean), Λ = S + κΨ.
     whitener: Whitener,
     /// ln |Λ|.
@@ -64,6 +69,8 @@ impl Member {
             shares,
             rows,
             log_joint: Vec::new(),
+            next: Vec::new(),
+            is_judged: false,
             whitener: Whitener::default(),
             log_det: 0.0,
         }
@@ -190,6 +197,42 @@ impl Member {
         self.log_joint.truncate(len);
     }
 
+    /// Takes the new shares over. Statistics follow unless no share has moved.
+    pub fn renew_shares(&mut self) {
+        let moved = self.next.iter().zip(&self.shares).any(|(new, old)| (new - old).abs() > STILL);
+        self.is_judged &= !moved;
+        if moved {
+            std::mem::swap(&mut self.shares, &mut self.next);
+        }
+    }
+
+    /// Forgets rows of which it has next to nothing.
+    pub fn drop_faint(&mut self, faint: f64) {
+        let Member { rows, shares, log_joint, .. } = self;
+        let mut kept = 0;
+        for at in 0..rows.len() {
+            if shares[at] > faint {
+                (rows[kept], shares[kept], log_joint[kept]) = (rows[at], shares[at], log_joint[at]);
+                kept += 1;
+            }
+        }
+        rows.truncate(kept);
+        shares.truncate(kept);
+        log_joint.truncate(kept);
+    }
+
+    /// Gives it these rows to judge; it keeps its shares of those it had.
+    pub fn may_claim(&mut self, rows: Vec<u32>, share_of: &mut [f64]) {
+        for (&i, &share) in self.rows.iter().zip(&self.shares) {
+            share_of[i as usize] = share;
+        }
+        self.shares.clear();
+        self.shares.extend(rows.iter().map(|&i| share_of[i as usize]));
+        self.rows.iter().for_each(|&i| share_of[i as usize] = 0.0);
+        self.rows = rows;
+        self.is_judged = false;
+    }
+
     /// Takes over another's rows.
     pub fn absorb(&mut self, other: &Member, share_of: &mut [f64]) {
         for (member, keep) in [(&*self, false), (other, true)] {
@@ -205,6 +248,7 @@ impl Member {
         self.shares.extend(self.rows.iter().map(|&i| std::mem::take(&mut share_of[i as usize])));
         self.moments.add_scaled(1.0, &other.moments);
         self.worth = self.worth.max(other.worth);
+        self.is_judged = false;
     }
 }
 

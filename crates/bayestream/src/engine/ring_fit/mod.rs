@@ -46,18 +46,29 @@ const LEAST_MASS: f64 = 0.5;
 /// A mixture of rows.
 #[derive(Clone, Debug)]
 pub(super) struct RingFit {
-    /// Statistics of the components, and the rows that the target is worth to each.
-    pub components: Vec<(Moments, f64)>,
+    /// The components.
+    pub components: Vec<Fitted>,
     /// The target of the covariances' diagonals.
     pub target: Vec<f64>,
     /// Log-density of each row given the others, by the densities that are pooled.
     pub logs: [Vec<f64>; POOLED],
 }
 
+/// A component of a fit.
+#[derive(Clone, Debug)]
+pub(super) struct Fitted {
+    pub moments: Moments,
+    /// Rows that the target is worth to it.
+    pub worth: f64,
+    /// Its rows, and its share of each.
+    pub rows: Vec<u32>,
+    pub shares: Vec<f64>,
+}
+
 /// What a component must gain, in nats: chance alone gains with each, the more the more ways there are to choose rows,
 /// and half a nat for each free parameter that its rows really determine. Rows that count several times gain so by
 /// chance, too.
-fn price(n_free: f64, n_rows: usize, total: f64) -> f64 {
+pub(super) fn price(n_free: f64, n_rows: usize, total: f64) -> f64 {
     let n = n_rows as f64;
     let by_choice = n.max(2.0).ln();
     (n_free / 2.0).clamp(by_choice, 4.0 * by_choice) * (total / n).max(1.0)
@@ -95,7 +106,8 @@ pub(super) fn ring_fit(
         fit.find_members(size, rng);
     }
     let logs = fit.judged();
-    RingFit { components: fit.members.into_iter().map(|m| (m.moments, m.worth)).collect(), target: fit.target, logs }
+    let fitted = |m: Member| Fitted { moments: m.moments, worth: m.worth, rows: m.rows, shares: m.shares };
+    RingFit { components: fit.members.into_iter().map(fitted).collect(), target: fit.target, logs }
 }
 
 /// The covariance prior of one Gaussian for all rows: its own diagonal, and the rows that it is worth.
@@ -169,7 +181,7 @@ impl<'a> Fit<'a> {
         self.members = with_rows.map(|(rows, centre)| Member::of_rows(rows, centre)).collect();
         self.learn();
         self.refresh(true);
-        self.find_candidates();
+        self.find_candidates(true);
     }
 
     /// Sweeps until scores settle, at most `most` times.
@@ -177,11 +189,11 @@ impl<'a> Fit<'a> {
         let mut before = f64::NEG_INFINITY;
         for sweep in (0..most).take_while(|_| !self.interrupt.is_raised()) {
             self.judge(Tail::Predicted);
-            self.learn();
+            let is_complete = self.learn();
             let anew = sweep % WORTH_EVERY == WORTH_EVERY - 1;
             self.refresh(anew);
-            if anew {
-                self.find_candidates();
+            if anew || !is_complete {
+                self.find_candidates(true);
             } else {
                 self.drop_faint();
             }
@@ -196,7 +208,10 @@ impl<'a> Fit<'a> {
     fn judged(&mut self) -> [Vec<f64>; POOLED] {
         let shares: Vec<Vec<f64>> = self.members.iter().map(|m| m.shares.clone()).collect();
         let mut of_mixture = |tail: Tail| {
-            self.members.iter_mut().zip(&shares).for_each(|(m, shares)| m.shares.clone_from(shares));
+            for (member, shares) in self.members.iter_mut().zip(&shares) {
+                member.shares.clone_from(shares);
+                member.is_judged = false;
+            }
             self.judge(tail);
             self.largest.iter().zip(&self.sum).map(|(largest, log_sum)| largest + log_sum).collect::<Vec<f64>>()
         };
@@ -218,7 +233,10 @@ impl<'a> Fit<'a> {
     fn judge(&mut self, tail: Tail) {
         self.largest.fill(f64::NEG_INFINITY);
         for member in &mut self.members {
-            member.judge_without_itself(self.x, self.weights, self.total, tail, &mut self.scratch);
+            if !member.is_judged {
+                member.judge_without_itself(self.x, self.weights, self.total, tail, &mut self.scratch);
+                member.is_judged = true;
+            }
             for (&i, &joint) in member.rows.iter().zip(&member.log_joint) {
                 let largest = &mut self.largest[i as usize];
                 *largest = largest.max(joint);
@@ -227,60 +245,59 @@ impl<'a> Fit<'a> {
         self.sum.fill(0.0);
         for member in &mut self.members {
             let relative = member.log_joint.iter().zip(&member.rows).map(|(v, &i)| v - self.largest[i as usize]);
-            member.shares.clear();
-            member.shares.extend(relative);
-            num::exp_slice(&mut member.shares);
-            member.rows.iter().zip(&member.shares).for_each(|(&i, share)| self.sum[i as usize] += share);
+            member.next.clear();
+            member.next.extend(relative);
+            num::exp_slice(&mut member.next);
+            member.rows.iter().zip(&member.next).for_each(|(&i, share)| self.sum[i as usize] += share);
         }
         for member in &mut self.members {
-            for (share, &i) in member.shares.iter_mut().zip(&member.rows) {
+            for (share, &i) in member.next.iter_mut().zip(&member.rows) {
                 *share /= self.sum[i as usize];
             }
+            member.renew_shares();
         }
         num::ln_slice(&mut self.sum);
         let scores = self.largest.iter().zip(&self.sum).zip(self.weights);
         self.log_score = scores.map(|((largest, log_sum), w)| w * (largest + log_sum)).sum();
     }
 
-    fn learn(&mut self) {
-        for member in &mut self.members {
+    /// Statistics of the components whose shares have moved. False when some have lost theirs, so that rows may be left
+    /// without any.
+    fn learn(&mut self) -> bool {
+        for member in self.members.iter_mut().filter(|m| !m.is_judged) {
             member.learn(self.x, self.weights, &mut self.scratch);
         }
         let heaviest = self.members.iter().map(|m| m.moments.count).fold(0.0, f64::max);
+        let n_before = self.members.len();
         self.members.retain(|m| m.moments.count >= LEAST_MASS.min(heaviest));
+        self.members.len() == n_before
     }
 
-    /// Catches target and densities up with the statistics; `worth` asks what the prior is worth, too.
-    fn refresh(&mut self, worth: bool) {
-        let d = self.floor.len();
-        let left = (self.total - self.members.len() as f64).max(1.0);
-        for j in 0..d {
-            let within: f64 = self.members.iter().map(|m| m.moments.count * m.moments.covariance[j * d + j]).sum();
-            self.target[j] = within.max(0.0) / left + self.floor[j];
-        }
-        if worth {
+    /// Catches densities up with the statistics; `anew` all of them, with what the prior is and is worth.
+    fn refresh(&mut self, anew: bool) {
+        if anew {
+            let d = self.floor.len();
+            let left = (self.total - self.members.len() as f64).max(1.0);
+            for j in 0..d {
+                let within: f64 = self.members.iter().map(|m| m.moments.count * m.moments.covariance[j * d + j]).sum();
+                self.target[j] = within.max(0.0) / left + self.floor[j];
+            }
             let chosen = self.worth.choose(self.members.iter().map(|m| &m.moments), &self.target);
             self.members.iter_mut().zip(chosen).for_each(|(member, worth)| member.worth = worth);
         }
-        for member in &mut self.members {
+        for member in self.members.iter_mut().filter(|m| anew || !m.is_judged) {
             member.refresh(&self.target, &mut self.scratch);
+            member.is_judged = false;
         }
     }
 
-    fn find_candidates(&mut self) {
-        candidates(&mut self.members, self.x, self.weights.len(), CANDIDATES, &mut self.scratch.lanes);
+    /// Which rows components may claim: all components, or those alone that have changed.
+    fn find_candidates(&mut self, all: bool) {
+        candidates(&mut self.members, self.x, self.weights.len(), CANDIDATES, all, &mut self.scratch.lanes);
     }
 
     fn drop_faint(&mut self) {
-        for member in &mut self.members {
-            let mut at = 0;
-            let shares = &member.shares;
-            member.rows.retain(|_| {
-                at += 1;
-                shares[at - 1] > FAINT
-            });
-            member.shares.retain(|share| *share > FAINT);
-        }
+        self.members.iter_mut().for_each(|member| member.drop_faint(FAINT));
     }
 
     /// Merges along a path and keeps the best model on it that has no more than `most` components.
@@ -290,13 +307,15 @@ impl<'a> Fit<'a> {
             k => fit.log_score - price * k as f64,
         };
         let mut best = (value(self), self.members.clone(), self.log_score);
-        let mut in_vain = 0;
+        let (mut in_vain, mut step) = (0, 0);
         while self.members.len() > 1 && !self.interrupt.is_raised() && (in_vain < PATIENCE || self.members.len() > most)
         {
             self.merge((self.members.len() / MERGED_AT_ONCE).max(1));
-            self.refresh(true);
-            self.find_candidates();
+            let anew = step % WORTH_EVERY == WORTH_EVERY - 1;
+            self.refresh(anew);
+            self.find_candidates(anew);
             self.sweep(PATH_SWEEPS);
+            step += 1;
             let now = value(self);
             in_vain += 1;
             if now > best.0 {
@@ -306,7 +325,7 @@ impl<'a> Fit<'a> {
         }
         (_, self.members, self.log_score) = best;
         self.refresh(true);
-        self.find_candidates();
+        self.find_candidates(true);
     }
 
     fn merge(&mut self, n: usize) {

@@ -1,0 +1,35 @@
+//! Divisions: a component whose rows are predicted better by several, each row by the others, gives way to them.
+
+use super::view::View;
+use crate::engine::ring_fit::{FitSize, RingFit, ring_fit};
+use crate::interrupt::Interrupt;
+use crate::num::Rng;
+
+/// Rows that a division is looked for in, at least.
+const FEWEST: f64 = 16.0;
+/// Shares below this do not make a row one of the component's.
+const OWN: f64 = 1e-3;
+/// Parts that a fit begins with: at most so many, and one for so many rows.
+const MOST_STARTS: usize = 8;
+const ROWS_PER_START: usize = 8;
+
+/// Several parts that predict the rows of component `k` better than one does, if there are such: no more than `most`
+/// parts of `n_free` parameters each. A component of which fewer than `fewest` rows are here is left as it is.
+pub(super) fn divide(
+    view: &View,
+    k: usize,
+    floor: &[f64],
+    (fewest, most, n_free): (f64, usize, f64),
+    rng: &mut Rng,
+    interrupt: &Interrupt,
+) -> Option<RingFit> {
+    let index: Vec<usize> = (0..view.n_real).filter(|&i| view.q(k)[i] * view.weights[i] > OWN).collect();
+    let weights: Vec<f64> = index.iter().map(|&i| view.q(k)[i] * view.weights[i]).collect();
+    if weights.iter().sum::<f64>() < fewest.max(FEWEST) || most < 2 {
+        return None;
+    }
+    let rows: Vec<f64> = index.iter().flat_map(|&i| view.block.row(i).iter().copied()).collect();
+    let starts = (index.len() / ROWS_PER_START).clamp(1, MOST_STARTS);
+    let fit = ring_fit(&rows, &weights, floor, FitSize { starts, most, n_free }, rng, interrupt);
+    (fit.components.len() > 1).then_some(fit)
+}
