@@ -131,7 +131,8 @@ fn an_update_that_is_interrupted_leaves_the_model_as_it_was() {
     let d = 50;
     let rows = rows(1200, d);
     let batch = |first: usize| Batch::new(&rows[first * 600 * d..(first + 1) * 600 * d], d).unwrap();
-    for kind in [Kind::GmmOfab, Kind::MppcaOfab] {
+    let one_by_one = [Kind::GmmDp, Kind::GmmSugs, Kind::GmmAsugs, Kind::GmmSva, Kind::GmmBmm];
+    for kind in [Kind::GmmOfab, Kind::MppcaOfab].into_iter().chain(one_by_one) {
         let config = Config::new(kind, (0..d).map(|j| format!("x{j}")).collect());
         let (mut model, mut whole) = (Model::new(config.clone()).unwrap(), Model::new(config).unwrap());
         for first in 0..2 {

@@ -5,6 +5,7 @@ use super::concentration::Concentration;
 use super::paper::Overlaps;
 use super::prior::Prior;
 use crate::family::{FilledRow, MergeScratch, Moments, WishartPosterior};
+use crate::interrupt::Interrupt;
 use crate::model::{PruneMerge, Settings};
 use crate::num::ln_gamma;
 use crate::structure::{ComponentId, Happening};
@@ -61,6 +62,8 @@ pub(super) struct CoreWork {
     pub filled: FilledRow,
     pub comp: CompScratch,
     pub merge: MergeScratch,
+    /// What long work asks whether to stop.
+    pub interrupt: Interrupt,
 }
 
 impl Core {

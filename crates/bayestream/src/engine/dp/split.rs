@@ -33,7 +33,7 @@ impl Core {
     /// Divides components whose parts are worth more.
     pub fn split_all(&mut self) {
         for at in 0..self.comps.len() {
-            if self.comps.len() >= self.settings.max_components {
+            if self.comps.len() >= self.settings.max_components || self.work.interrupt.is_raised() {
                 break;
             }
             match self.division(at) {
