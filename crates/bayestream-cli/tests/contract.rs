@@ -246,6 +246,22 @@ fn inspect_tells_what_the_contract_says() {
 }
 
 #[test]
+fn kinds_to_use_come_before_kinds_to_compare_with() {
+    let folder = Folder::new();
+    let text = folder.ok("models").stdout;
+    let (first, second) = text.split_once("\nto compare with").expect("two lists");
+    assert!(first.starts_with("to use\n"), "{first}");
+    let first_words: Vec<&str> = first.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(first_words[..3], ["gmm/ofab", "mppca/ofab", "gmm/dp"]);
+    for kind in json(&folder.ok("models --json").stdout)["models"].as_array().unwrap() {
+        let (name, alias) = (kind["name"].as_str().unwrap(), kind["alias"].as_str());
+        let listed = if kind["use"] == true { first } else { second };
+        assert!(listed.lines().any(|line| line.split_whitespace().next() == Some(name)), "{name} in {listed}");
+        assert!(alias.is_none() || kind["use"] == true, "{name}");
+    }
+}
+
+#[test]
 fn models_and_fit_print_one_document() {
     let folder = Folder::new();
     let document = json(&folder.ok("models --json").stdout);
@@ -254,7 +270,8 @@ fn models_and_fit_print_one_document() {
         let model = models.iter().find(|model| model["name"] == name).unwrap();
         assert!(model["settings"].as_array().unwrap().iter().any(|setting| setting["name"] == "delta"));
     }
-    assert_eq!(folder.ok("models").stdout.lines().count(), models.len());
+    // With two headings and an empty line.
+    assert_eq!(folder.ok("models").stdout.lines().count(), models.len() + 3);
     assert!(folder.ok("models --settings").stdout.contains("delta=0.001"));
 
     folder.write("data.csv", csv(&lines(800, 26)));
