@@ -246,6 +246,27 @@ fn inspect_tells_what_the_contract_says() {
 }
 
 #[test]
+fn a_limit_that_keeps_components_out_is_said() {
+    let folder = Folder::new();
+    folder.ok("generate ofab --k 8 --d 2 --n 3000 --seed 3 -o data.csv");
+    for kind in ["gmm", "mppca", "dpmm"] {
+        let said = folder.ok(&format!("fit data.csv -m {kind} --set max-components=3 -o model.bay --json"));
+        assert!(said.stderr.contains("held; max-components=3 keeps out more), log-score"), "{kind}: {}", said.stderr);
+        assert!(json(&said.stdout)["full_at"].as_u64().is_some_and(|row| row <= 3000), "{kind}: {}", said.stdout);
+        let text = folder.ok("inspect model.bay").stdout;
+        assert!(text.contains("held while learning; max-components=3 keeps out more)"), "{kind}: {text}");
+        let model = json(&folder.ok("inspect model.bay --json").stdout);
+        assert!(model["full_at"].as_u64().is_some(), "{kind}");
+        assert!(model["events"].as_array().unwrap().iter().any(|event| event["event"] == "full"), "{kind}");
+
+        let said = folder.ok(&format!("fit data.csv -m {kind} -o model.bay --json"));
+        assert!(!said.stderr.contains("max-components"), "{kind}: {}", said.stderr);
+        assert_eq!(json(&said.stdout).get("full_at"), None, "{kind}");
+        assert!(!folder.ok("inspect model.bay").stdout.contains("keeps out"), "{kind}");
+    }
+}
+
+#[test]
 fn kinds_to_use_come_before_kinds_to_compare_with() {
     let folder = Folder::new();
     let text = folder.ok("models").stdout;

@@ -98,6 +98,11 @@ impl Core {
         self.concentration.alpha(self.comps.len(), self.mass)
     }
 
+    /// True when there may be no more components.
+    pub fn is_full(&self) -> bool {
+        self.comps.len() >= self.settings.max_components
+    }
+
     pub fn new_id(&mut self) -> ComponentId {
         let id = ComponentId { shard: self.shard, serial: self.next_serial };
         self.next_serial += 1;

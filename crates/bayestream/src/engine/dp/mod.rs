@@ -33,7 +33,7 @@ use super::{Learner, StepReport};
 use crate::data::{Batch, Frame, Scaling};
 use crate::interrupt::Interrupt;
 use crate::model::{Config, Settings};
-use crate::structure::{Component, Evaluation, Event, EventLog, LogScore, Scorer};
+use crate::structure::{Component, Evaluation, Event, EventLog, Happening, LogScore, Scorer};
 use component::Comp;
 use lazy::LazyWork;
 use serde::{Deserialize, Serialize};
@@ -171,7 +171,9 @@ impl DirichletMixture {
     fn tell(&mut self) {
         let Some(core) = &mut self.core else { return };
         for (component, what) in core.news.drain(..) {
-            if self.settled {
+            if what == Happening::Full {
+                self.events.push_full(self.n_seen, component);
+            } else if self.settled {
                 self.events.push(Event { row: self.n_seen, component, what });
             }
         }
@@ -181,10 +183,9 @@ impl DirichletMixture {
     fn settle(&mut self) {
         if !self.settled {
             self.settled = true;
-            let born = crate::structure::Happening::Born;
             if let Some(core) = &self.core {
                 for comp in &core.comps {
-                    self.events.push(Event { row: self.n_seen, component: comp.id, what: born });
+                    self.events.push(Event { row: self.n_seen, component: comp.id, what: Happening::Born });
                 }
             }
         }

@@ -5,6 +5,7 @@ use super::core::{Core, Rule};
 use super::prior::{Prior, SCALES, first_strengths};
 use crate::data::Frame;
 use crate::num;
+use crate::structure::Happening;
 
 /// Orders of the first rows that `gmm/dp` tries.
 const ORDERS: u64 = 4;
@@ -40,7 +41,9 @@ impl DirichletMixture {
             core = self.best_order(core, &first);
         }
         core.make_due();
-        core.news.clear();
+        // What came and went on the way is nobody's news, but for a want of room that lasts.
+        let is_full = core.is_full();
+        core.news.retain(|(_, what)| is_full && *what == Happening::Full);
         (self.core, self.frame) = (Some(core), Some(frame));
     }
 

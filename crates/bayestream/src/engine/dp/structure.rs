@@ -219,6 +219,7 @@ impl Core {
         else {
             return false;
         };
+        self.news.push((self.comps[lightest].id, Happening::Full));
         let mut near = self.nearest(lightest);
         if near.is_empty() {
             near = (0..k).filter(|&other| other != lightest).collect();
