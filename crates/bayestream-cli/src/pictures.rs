@@ -136,7 +136,7 @@ fn lives<'a>(events: impl Iterator<Item = &'a Event>, snapshot: &Snapshot) -> Ve
             Happening::Born => life.from = Some(row),
             Happening::Died | Happening::Merged { .. } => life.to = row,
             Happening::Split { new } => lives.entry(new).or_insert_with(unknown).from = Some(row),
-            Happening::Drift => {}
+            Happening::Drift | Happening::Full => {}
         }
     }
     for component in &snapshot.components {
@@ -200,7 +200,7 @@ pub fn held_over_time(snapshot: &Snapshot) -> Vec<(f64, f64)> {
         let change = match event.what {
             Happening::Born | Happening::Split { .. } => 1.0,
             Happening::Died | Happening::Merged { .. } => -1.0,
-            Happening::Drift => 0.0,
+            Happening::Drift | Happening::Full => 0.0,
         };
         points.push((event.row as f64, k));
         k -= change;

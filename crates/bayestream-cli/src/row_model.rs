@@ -55,10 +55,12 @@ pub struct Found {
     pub log_score: f64,
     /// Rows that it is the mean of.
     pub n_scored: u64,
+    /// The most components there may be, and the row when that last kept one out, while it does.
+    pub full: Option<(usize, u64)>,
 }
 
 macro_rules! row_model {
-    ($model:ident, $config:ident, $part:literal, $heed:expr, $n_clusters:expr) => {
+    ($model:ident, $config:ident, $part:literal, $heed:expr, $n_clusters:expr, $full:expr) => {
         impl RowModel for $model {
             type Config = $config;
             const PART: &'static str = $part;
@@ -103,11 +105,19 @@ macro_rules! row_model {
                     k_implemented: snapshot.k_implemented,
                     log_score: snapshot.log_score.prequential_mean,
                     n_scored: snapshot.log_score.n_scored,
+                    full: $full(self),
                 }
             }
         }
     };
 }
 
-row_model!(Model, Config, "component", Model::heed, |snapshot: &Snapshot| Some(snapshot.clusters().len()));
-row_model!(FeatureModel, FeatureConfig, "feature", |_, _| (), |_| None);
+row_model!(
+    Model,
+    Config,
+    "component",
+    Model::heed,
+    |snapshot: &Snapshot| Some(snapshot.clusters().len()),
+    |model: &Model| model.full_at().map(|row| (model.config().settings.max_components, row))
+);
+row_model!(FeatureModel, FeatureConfig, "feature", |_, _| (), |_| None, |_| None);

@@ -88,6 +88,11 @@ pub fn told_parts(n_parts: usize, part: &str, n_clusters: Option<usize>) -> Stri
     }
 }
 
+/// That rows ask for more components than there may be.
+pub fn told_full(most: usize) -> String {
+    format!("; max-components={most} keeps out more")
+}
+
 /// Warns of documents whose bytes had to be replaced.
 pub fn warn_mended(n_mended: u64) {
     if n_mended > 0 {

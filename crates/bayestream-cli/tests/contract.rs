@@ -246,6 +246,43 @@ fn inspect_tells_what_the_contract_says() {
 }
 
 #[test]
+fn a_limit_that_keeps_components_out_is_said() {
+    let folder = Folder::new();
+    folder.ok("generate ofab --k 8 --d 2 --n 3000 --seed 3 -o data.csv");
+    for kind in ["gmm", "mppca", "dpmm"] {
+        let said = folder.ok(&format!("fit data.csv -m {kind} --set max-components=3 -o model.bay --json"));
+        assert!(said.stderr.contains("held; max-components=3 keeps out more), log-score"), "{kind}: {}", said.stderr);
+        assert!(json(&said.stdout)["full_at"].as_u64().is_some_and(|row| row <= 3000), "{kind}: {}", said.stdout);
+        let text = folder.ok("inspect model.bay").stdout;
+        assert!(text.contains("held while learning; max-components=3 keeps out more)"), "{kind}: {text}");
+        let model = json(&folder.ok("inspect model.bay --json").stdout);
+        assert!(model["full_at"].as_u64().is_some(), "{kind}");
+        assert!(model["events"].as_array().unwrap().iter().any(|event| event["event"] == "full"), "{kind}");
+
+        let said = folder.ok(&format!("fit data.csv -m {kind} -o model.bay --json"));
+        assert!(!said.stderr.contains("max-components"), "{kind}: {}", said.stderr);
+        assert_eq!(json(&said.stdout).get("full_at"), None, "{kind}");
+        assert!(!folder.ok("inspect model.bay").stdout.contains("keeps out"), "{kind}");
+    }
+}
+
+#[test]
+fn kinds_to_use_come_before_kinds_to_compare_with() {
+    let folder = Folder::new();
+    let text = folder.ok("models").stdout;
+    let (first, second) = text.split_once("\nto compare with").expect("two lists");
+    assert!(first.starts_with("to use\n"), "{first}");
+    let first_words: Vec<&str> = first.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(first_words[..3], ["gmm/ofab", "mppca/ofab", "gmm/dp"]);
+    for kind in json(&folder.ok("models --json").stdout)["models"].as_array().unwrap() {
+        let (name, alias) = (kind["name"].as_str().unwrap(), kind["alias"].as_str());
+        let listed = if kind["use"] == true { first } else { second };
+        assert!(listed.lines().any(|line| line.split_whitespace().next() == Some(name)), "{name} in {listed}");
+        assert!(alias.is_none() || kind["use"] == true, "{name}");
+    }
+}
+
+#[test]
 fn models_and_fit_print_one_document() {
     let folder = Folder::new();
     let document = json(&folder.ok("models --json").stdout);
@@ -254,7 +291,8 @@ fn models_and_fit_print_one_document() {
         let model = models.iter().find(|model| model["name"] == name).unwrap();
         assert!(model["settings"].as_array().unwrap().iter().any(|setting| setting["name"] == "delta"));
     }
-    assert_eq!(folder.ok("models").stdout.lines().count(), models.len());
+    // With two headings and an empty line.
+    assert_eq!(folder.ok("models").stdout.lines().count(), models.len() + 3);
     assert!(folder.ok("models --settings").stdout.contains("delta=0.001"));
 
     folder.write("data.csv", csv(&lines(800, 26)));

@@ -3,9 +3,11 @@
 use bayestream::data::Batch;
 use bayestream::interrupt::{Interrupt, Interrupted};
 use bayestream::model::{
-    Config, ConfigError, DocumentConfig, DocumentKind, DocumentModel, FeatureConfig, FeatureKind, FeatureModel, Kind,
-    LinearConfig, LinearKind, LinearModel, Model, Settings,
+    Config, ConfigError, DocumentConfig, DocumentKind, DocumentModel, FeatureConfig, FeatureKind, FeatureModel, KINDS,
+    Kind, LinearConfig, LinearKind, LinearModel, Model, Settings,
 };
+use bayestream::structure::Happening;
+use bayestream::synthetic::{Covariance, ofab_truth};
 
 /// The refusal has the words that the parser has for the same value.
 fn same_words(refused: Result<(), ConfigError>, parsed: Result<(), ConfigError>) {
@@ -148,5 +150,76 @@ fn an_update_that_is_interrupted_leaves_the_model_as_it_was() {
             assert_eq!(model.update(&batch(first)).unwrap(), whole.update(&batch(first)).unwrap());
         }
         assert_eq!(model.save(), whole.save(), "{kind}");
+    }
+}
+
+#[test]
+fn kinds_that_learn_row_by_row_heed_an_interrupt_too() {
+    let d = 20;
+    let rows = rows(500, d);
+    let batch = Batch::new(&rows, d).unwrap();
+    for kind in [Kind::GmmDp, Kind::GmmSugs, Kind::GmmAsugs, Kind::GmmSva, Kind::GmmBmm] {
+        let config = Config::new(kind, (0..d).map(|j| format!("x{j}")).collect());
+        let (mut model, mut whole) = (Model::new(config.clone()).unwrap(), Model::new(config).unwrap());
+        let before = model.save();
+        for n in [0, 7, 400] {
+            model.heed(&at_question(n));
+            assert!(model.update(&batch).unwrap().is_interrupted, "{kind} {n}");
+            assert_eq!(model.save(), before, "{kind} {n}");
+        }
+        // A look goes to its end.
+        assert_eq!(model.snapshot(), whole.snapshot(), "{kind}");
+        model.heed(&Interrupt::default());
+        assert_eq!(model.update(&batch).unwrap(), whole.update(&batch).unwrap());
+        assert_eq!(model.save(), whole.save(), "{kind}");
+    }
+}
+
+#[test]
+fn a_limit_that_keeps_components_out_is_said() {
+    let (rows, _) = ofab_truth(12, 3, Covariance::Aat, 5).sample(4000, 6);
+    let learned = |kind: Kind, most: usize, n: usize| {
+        let columns = ["x", "y", "z"].map(String::from).to_vec();
+        let mut config = Config::new(kind, columns);
+        config.settings.max_components = most;
+        let mut model = Model::new(config).unwrap();
+        rows[..n * 3].chunks(1500).for_each(|part| drop(model.update(&Batch::new(part, 3).unwrap()).unwrap()));
+        model
+    };
+    for kind in [Kind::GmmOfab, Kind::MppcaOfab, Kind::GmmDp] {
+        for most in [1, 4] {
+            let model = learned(kind, most, 4000);
+            assert!(model.k_implemented() <= most, "{kind} {most}");
+            assert!(model.full_at().is_some(), "{kind} {most}");
+            assert!(model.events().iter().any(|event| event.what == Happening::Full), "{kind} {most}");
+            let again = Model::load(&model.save()).unwrap();
+            assert_eq!(again.full_at(), model.full_at(), "{kind} {most}");
+        }
+        for (most, n) in [(4, 1), (2000, 4000)] {
+            let model = learned(kind, most, n);
+            assert_eq!(model.full_at(), None, "{kind} {most} {n}");
+            assert!(model.events().iter().all(|event| event.what != Happening::Full), "{kind} {most} {n}");
+        }
+    }
+}
+
+#[test]
+fn every_number_of_components_to_begin_with_is_learned_with() {
+    let (rows, _) = ofab_truth(5, 2, Covariance::Aat, 5).sample(3000, 6);
+    let equal: Vec<f64> = (0..3000).flat_map(|i| [f64::from(i % 7), f64::from(i % 3)]).collect();
+    for kind in KINDS.iter().map(|info| info.kind) {
+        if !Settings::of_kind(kind).any(|setting| setting.name == "start-components") {
+            continue;
+        }
+        for starts in [101, 1000] {
+            for (name, rows) in [("planted", &rows), ("equal", &equal)] {
+                let mut config = Config::new(kind, ["x", "y"].map(String::from).to_vec());
+                config.settings.start_components = starts;
+                let mut model = Model::new(config).unwrap();
+                rows.chunks(1000).for_each(|part| drop(model.update(&Batch::new(part, 2).unwrap()).unwrap()));
+                model.finish();
+                assert!(model.snapshot().k_realized() > 0, "{kind} {starts} {name}");
+            }
+        }
     }
 }

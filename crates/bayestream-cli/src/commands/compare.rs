@@ -14,8 +14,15 @@ use bayestream::model::Config;
 use bayestream_io::check_writable;
 use clap::Args;
 
+/// When to use which of the kinds that a comparison is most often about.
+const WHICH: &str = "\
+Use gmm unless something speaks against it: it takes streams of any size, and follows them as they change. Use dpmm, the
+Dirichlet-process model of the sequential papers, for the least cost of a row, for few rows in each component, and for classes that
+come one after the other. Use mppca where columns follow a few hidden causes.";
+
 /// Arguments of `compare`.
 #[derive(Args)]
+#[command(after_help = WHICH)]
 pub struct CompareArgs {
     /// Files with rows, `-` for standard input; several are read one after the other.
     #[arg(required = true, value_name = "INPUT")]

@@ -77,6 +77,9 @@ struct Summary<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     n_clusters: Option<usize>,
     k_implemented: usize,
+    /// Rows seen when `max-components` last kept a component out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    full_at: Option<u64>,
     log_score: MeanLogScore,
     seconds: f64,
 }
@@ -200,13 +203,14 @@ fn finish<M: RowModel>(
     terminal::warn_skipped(n_skipped);
     terminal::warn_unfinished(n_unfinished);
     terminal::note(format!(
-        "{}: {} learnt {} in {} s: {} ({} held), log-score {} nats a row",
+        "{}: {} learnt {} in {} s: {} ({} held{}), log-score {} nats a row",
         args.output,
         training.model.kind_name(),
         counted(training.n_learnt, "row"),
         short(seconds),
         terminal::told_parts(found.k_realized, M::PART, found.n_clusters),
         found.k_implemented,
+        found.full.map(|(most, _)| terminal::told_full(most)).unwrap_or_default(),
         short(found.log_score)
     ));
     let reason = (found.n_scored == 0).then(|| why_unscored(training.model.kind_name(), training.model.scores_after()));
@@ -226,6 +230,7 @@ fn finish<M: RowModel>(
         k_realized: found.k_realized,
         n_clusters: found.n_clusters,
         k_implemented: found.k_implemented,
+        full_at: found.full.map(|(_, row)| row),
         log_score: MeanLogScore { prequential_mean: found.log_score, n_scored: found.n_scored, reason },
         seconds,
     })

@@ -54,6 +54,8 @@ struct Document<'a> {
     columns: &'a [String],
     k_realized: usize,
     k_implemented: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    full_at: Option<u64>,
     components: Vec<ComponentEntry<'a>>,
     clusters: Vec<ClusterEntry>,
     settings: BTreeMap<&'static str, Value>,
@@ -140,6 +142,7 @@ fn document<'a>(model: &'a Model, snapshot: &'a Snapshot) -> Document<'a> {
         columns: &snapshot.columns,
         k_realized: snapshot.k_realized(),
         k_implemented: snapshot.k_implemented,
+        full_at: model.full_at(),
         components: snapshot.components.iter().map(|component| component_entry(component, &clustering)).collect(),
         clusters: clusters.iter().map(cluster_entry).collect(),
         settings: settings.into_iter().map(|(name, value)| (name, setting_value(&value))).collect(),
@@ -210,11 +213,13 @@ fn for_people(path: &str, model: &Model, snapshot: &Snapshot) -> String {
     let _ = writeln!(out, "  rows seen   {}", thousands(snapshot.n_seen));
     let _ = writeln!(out, "  columns     {}: {}", snapshot.columns.len(), listed(&snapshot.columns, 12));
     let held = thousands(snapshot.k_implemented as u64);
+    let most = model.config().settings.max_components;
+    let full = model.full_at().map(|_| terminal::told_full(most)).unwrap_or_default();
     let clusters = snapshot.clusters();
     let components = counted(snapshot.k_realized() as u64, "component");
     let _ = writeln!(
         out,
-        "  clusters    {} of {components} ({held} held while learning)",
+        "  clusters    {} of {components} ({held} held while learning{full})",
         thousands(clusters.len() as u64)
     );
     let _ = writeln!(out, "  log-score   {}\n", told_log_score(score));

@@ -13,6 +13,18 @@ use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
 
+/// Kinds to begin with, in this order; the others are there to compare with.
+const TO_USE: [&str; 8] = [
+    "gmm/ofab",
+    "mppca/ofab",
+    "gmm/dp",
+    "lfm/online-fab",
+    "topics/mm-hdp",
+    "topics/medlda-gibbs",
+    "classify/pa",
+    "classify/bayespa-gibbs",
+];
+
 /// Arguments of `models`.
 #[derive(Args)]
 pub struct ModelsArgs {
@@ -33,6 +45,9 @@ struct Document {
 struct KindEntry {
     name: &'static str,
     alias: Option<&'static str>,
+    /// Whether to begin with it; the others are there to compare with.
+    #[serde(rename = "use")]
+    is_to_use: bool,
     streaming: bool,
     /// `rows`, `documents` or `labels`: labelled rows or documents.
     reads: &'static str,
@@ -52,14 +67,18 @@ struct SettingEntry {
 pub fn run(args: ModelsArgs) -> Result<(), Failure> {
     let unlabelled = KINDS.iter().map(of_rows).chain(DOCUMENT_KINDS.iter().map(of_documents));
     let labelled = LINEAR_KINDS.iter().map(of_labels);
-    let models: Vec<KindEntry> = unlabelled.chain(labelled).chain(FEATURE_KINDS.iter().map(of_features)).collect();
+    let mut models: Vec<KindEntry> = unlabelled.chain(labelled).chain(FEATURE_KINDS.iter().map(of_features)).collect();
+    models.sort_by_key(|kind| TO_USE.iter().position(|name| *name == kind.name).unwrap_or(TO_USE.len()));
     if args.json {
         return terminal::print_json(&Document { models });
     }
     let width = |cell: fn(&KindEntry) -> &'static str| models.iter().map(|kind| cell(kind).len()).max().unwrap_or(0);
     let (name_width, alias_width) = (width(|kind| kind.name), width(|kind| kind.alias.unwrap_or("")));
-    let mut out = String::new();
-    for kind in &models {
+    let mut out = "to use\n".to_string();
+    for (at, kind) in models.iter().enumerate() {
+        if at > 0 && models[at - 1].is_to_use && !kind.is_to_use {
+            out += "\nto compare with: other methods of the papers, and the same by all rows at once\n";
+        }
         let (name, alias, summary) = (kind.name, kind.alias.unwrap_or(""), kind.summary);
         let _ = writeln!(out, "{name:name_width$}  {alias:alias_width$}  {summary}");
         if args.settings {
@@ -106,6 +125,7 @@ fn entry<K>(
     KindEntry {
         name: kind.name,
         alias: kind.alias,
+        is_to_use: TO_USE.contains(&kind.name),
         streaming: kind.streaming,
         reads,
         summary: kind.summary,

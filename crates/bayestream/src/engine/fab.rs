@@ -80,10 +80,13 @@ impl<F: Family> Fab<F> {
             };
             loop {
                 em(self.family, &mut view.block, &view.weights, None, &mut parts, self.options(view.total), None);
+                if interrupt.is_raised() {
+                    return None;
+                }
                 comps = self.comps_of(&parts, view.total);
                 view.evaluate(&comps);
                 let moves: Vec<Move> = shrink(self.family, &mut comps, &mut view, 1.0);
-                if moves.is_empty() || interrupt.is_raised() {
+                if moves.is_empty() {
                     break;
                 }
                 parts = parts_of(&comps);

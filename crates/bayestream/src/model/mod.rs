@@ -291,6 +291,12 @@ impl Model {
         self.body.learner().events()
     }
 
+    /// Rows seen when `max-components` last kept out a component that rows asked for, while that is so.
+    pub fn full_at(&self) -> Option<u64> {
+        let is_full = self.k_implemented() >= self.config.settings.max_components;
+        self.events().full_at(self.n_seen(), is_full)
+    }
+
     /// Log-scores along the stream.
     pub fn log_score(&self) -> LogScore {
         self.body.learner().log_score()

@@ -38,6 +38,8 @@ pub enum Happening {
     Died,
     /// The stream left this component (or moved it): its memory was cut.
     Drift,
+    /// Rows asked for one component more than `max-components` allows: this one gave way, or stayed whole.
+    Full,
 }
 
 impl Happening {
@@ -49,6 +51,7 @@ impl Happening {
             Happening::Split { .. } => "split",
             Happening::Died => "died",
             Happening::Drift => "drift",
+            Happening::Full => "full",
         }
     }
 
@@ -56,7 +59,7 @@ impl Happening {
     pub fn other(self) -> Option<ComponentId> {
         match self {
             Happening::Merged { into: id } | Happening::Split { new: id } => Some(id),
-            Happening::Born | Happening::Died | Happening::Drift => None,
+            Happening::Born | Happening::Died | Happening::Drift | Happening::Full => None,
         }
     }
 }
@@ -75,11 +78,16 @@ pub struct Event {
 /// How many events a log keeps; the oldest go first.
 pub const EVENTS_KEPT: usize = 1000;
 
+/// A want of room is told again when the rows have grown by this share, while it lasts.
+const FULL_AGAIN: f64 = 0.25;
+
 /// The last events of a model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EventLog {
     events: VecDeque<Event>,
     n_total: u64,
+    /// Rows seen at the last want of room that was told; the event itself may be gone from the log.
+    full_at: Option<u64>,
 }
 
 impl EventLog {
@@ -90,6 +98,27 @@ impl EventLog {
         }
         self.events.push_back(event);
         self.n_total += 1;
+    }
+
+    /// Adds a want of room for one component more, unless one was told not long ago.
+    pub fn push_full(&mut self, row: u64, component: ComponentId) {
+        if self.full_at.is_none_or(|last| row as f64 >= (1.0 + FULL_AGAIN) * last as f64) {
+            self.full_at = Some(row);
+            self.push(Event { row, component, what: Happening::Full });
+        }
+    }
+
+    /// What a fit of all rows says of room: that one component more was wanted, or that none was.
+    pub fn judge_room(&mut self, row: u64, wanting: Option<ComponentId>) {
+        match wanting {
+            Some(component) => self.push_full(row, component),
+            None => self.full_at = None,
+        }
+    }
+
+    /// Rows seen when room was last wanted, if after so many rows it still is: it was not long ago, or the model is full.
+    pub fn full_at(&self, n_seen: u64, is_full: bool) -> Option<u64> {
+        self.full_at.filter(|&at| is_full || (n_seen as f64) < (1.0 + FULL_AGAIN) * at as f64)
     }
 
     /// The events kept, oldest first.
@@ -104,14 +133,15 @@ impl EventLog {
 
     /// The events of several shards in one log, by row.
     pub fn joined<'a>(logs: impl Iterator<Item = &'a EventLog>) -> EventLog {
-        let (mut events, mut n_total) = (Vec::new(), 0);
+        let (mut events, mut n_total, mut full_at) = (Vec::new(), 0, None);
         for log in logs {
             events.extend(log.events.iter().copied());
             n_total += log.n_total;
+            full_at = full_at.max(log.full_at);
         }
         events.sort_by_key(|e| (e.row, e.component));
         let excess = events.len().saturating_sub(EVENTS_KEPT);
-        EventLog { events: events.split_off(excess).into(), n_total }
+        EventLog { events: events.split_off(excess).into(), n_total, full_at }
     }
 }
 
@@ -129,5 +159,21 @@ mod tests {
         assert_eq!(log.iter().len(), EVENTS_KEPT);
         assert_eq!(log.n_total(), EVENTS_KEPT as u64 + 7);
         assert_eq!(log.iter().next().unwrap().row, 7);
+    }
+
+    #[test]
+    fn a_want_of_room_is_told_at_intervals_that_grow_and_known_for_as_long_as_it_lasts() {
+        let mut log = EventLog::default();
+        let component = ComponentId { shard: 0, serial: 1 };
+        assert_eq!(log.full_at(10, true), None);
+        (100..=1000).for_each(|row| log.push_full(row, component));
+        let rows: Vec<u64> = log.iter().map(|event| event.row).collect();
+        assert_eq!(rows, [100, 125, 157, 197, 247, 309, 387, 484, 605, 757, 947]);
+        assert_eq!(
+            [log.full_at(1000, false), log.full_at(2000, false), log.full_at(2000, true)],
+            [Some(947), None, Some(947)]
+        );
+        (0..EVENTS_KEPT).for_each(|_| log.push(Event { row: 2000, component, what: Happening::Born }));
+        assert_eq!(log.full_at(2000, true), Some(947));
     }
 }

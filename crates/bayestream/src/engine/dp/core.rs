@@ -5,6 +5,7 @@ use super::concentration::Concentration;
 use super::paper::Overlaps;
 use super::prior::Prior;
 use crate::family::{FilledRow, MergeScratch, Moments, WishartPosterior};
+use crate::interrupt::Interrupt;
 use crate::model::{PruneMerge, Settings};
 use crate::num::ln_gamma;
 use crate::structure::{ComponentId, Happening};
@@ -61,6 +62,8 @@ pub(super) struct CoreWork {
     pub filled: FilledRow,
     pub comp: CompScratch,
     pub merge: MergeScratch,
+    /// What long work asks whether to stop.
+    pub interrupt: Interrupt,
 }
 
 impl Core {
@@ -93,6 +96,11 @@ impl Core {
 
     pub fn alpha(&self) -> f64 {
         self.concentration.alpha(self.comps.len(), self.mass)
+    }
+
+    /// True when there may be no more components.
+    pub fn is_full(&self) -> bool {
+        self.comps.len() >= self.settings.max_components
     }
 
     pub fn new_id(&mut self) -> ComponentId {

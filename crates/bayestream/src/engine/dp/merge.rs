@@ -4,7 +4,7 @@
 use super::component::{Comp, CompScratch};
 use super::{Core, DirichletMixture};
 use crate::engine::parts::{Ring, ScoreTrack, learn_again};
-use crate::structure::{ComponentId, EventLog};
+use crate::structure::{ComponentId, EventLog, Happening};
 
 impl DirichletMixture {
     /// One learner of all rows that the parts have seen; `parts` is not empty and its order is canonical.
@@ -60,7 +60,11 @@ impl DirichletMixture {
             merged.adopt_all(&mut core, part);
         }
         core.merge_across();
-        core.news.clear();
+        for (component, what) in core.news.drain(..) {
+            if what == Happening::Full {
+                merged.events.push_full(merged.n_seen, component);
+            }
+        }
         merged.core = Some(core);
         merged
     }

@@ -31,8 +31,9 @@ use self::core::Core;
 use super::parts::{Ring, ScoreTrack};
 use super::{Learner, StepReport};
 use crate::data::{Batch, Frame, Scaling};
+use crate::interrupt::Interrupt;
 use crate::model::{Config, Settings};
-use crate::structure::{Component, Evaluation, Event, EventLog, LogScore, Scorer};
+use crate::structure::{Component, Evaluation, Event, EventLog, Happening, LogScore, Scorer};
 use component::Comp;
 use lazy::LazyWork;
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,8 @@ const LONGEST_WARM_UP: usize = 1000;
 const LONE: f64 = 1.5;
 /// Rows learnt at a time.
 const CHUNK: usize = 256;
+/// Cells of covariances that learning rows may touch before it is worth a copy of the model to return to.
+const LONG: f64 = 1e7;
 
 /// The learner of `gmm/sugs`, `gmm/asugs`, `gmm/sva` and `gmm/dp`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -78,6 +81,9 @@ struct Work {
     framed: Vec<f64>,
     log_densities: Vec<f64>,
     lazy: LazyWork,
+    /// What was told to heed, and what the present update asks: the same where there is a copy to return to.
+    heeded: Interrupt,
+    interrupt: Interrupt,
 }
 
 impl DirichletMixture {
@@ -132,7 +138,7 @@ impl DirichletMixture {
     fn step(&mut self, rows: &[f64], weights: Option<&[f64]>, report: &mut StepReport) {
         let d = self.n_columns;
         let (Some(frame), Some(core)) = (&self.frame, &mut self.core) else { return };
-        let Work { framed, log_densities, lazy } = &mut self.work;
+        let Work { framed, log_densities, lazy, .. } = &mut self.work;
         framed.clear();
         frame.push_rows(rows, framed);
         log_densities.clear();
@@ -143,6 +149,9 @@ impl DirichletMixture {
             Rule::Lazy => core.learn_holed(framed, weights, log_densities),
             _ => {
                 for (i, row) in framed.chunks_exact(d).enumerate() {
+                    if core.work.interrupt.is_raised() {
+                        return;
+                    }
                     log_densities.push(core.learn_row(row, weights.map_or(1.0, |w| w[i])));
                 }
             }
@@ -162,7 +171,9 @@ impl DirichletMixture {
     fn tell(&mut self) {
         let Some(core) = &mut self.core else { return };
         for (component, what) in core.news.drain(..) {
-            if self.settled {
+            if what == Happening::Full {
+                self.events.push_full(self.n_seen, component);
+            } else if self.settled {
                 self.events.push(Event { row: self.n_seen, component, what });
             }
         }
@@ -172,10 +183,9 @@ impl DirichletMixture {
     fn settle(&mut self) {
         if !self.settled {
             self.settled = true;
-            let born = crate::structure::Happening::Born;
             if let Some(core) = &self.core {
                 for comp in &core.comps {
-                    self.events.push(Event { row: self.n_seen, component: comp.id, what: born });
+                    self.events.push(Event { row: self.n_seen, component: comp.id, what: Happening::Born });
                 }
             }
         }
@@ -185,7 +195,7 @@ impl DirichletMixture {
     fn learn(&mut self, rows: &[f64], weights: Option<&[f64]>, report: &mut StepReport) {
         let (n, d) = (rows.len() / self.n_columns, self.n_columns);
         let mut at = 0;
-        while at < n {
+        while at < n && !self.work.interrupt.is_raised() {
             let to_milestone = self.milestones().iter().filter(|&&m| m > self.n_told).map(|m| m - self.n_told).min();
             let take = (n - at).min(CHUNK).min(to_milestone.map_or(CHUNK, |m| m as usize));
             let part = &rows[at * d..(at + take) * d];
@@ -209,6 +219,7 @@ impl DirichletMixture {
     /// The learner as it would be if the warm-up ended now, or none when there is nothing to learn from.
     fn provisional(&self) -> Option<DirichletMixture> {
         let mut learner = self.clone();
+        learner.work.interrupt = Interrupt::default();
         learner.begin_early();
         learner.core.is_some().then_some(learner)
     }
@@ -218,6 +229,10 @@ impl Learner for DirichletMixture {
     fn update(&mut self, batch: &Batch<'_>) -> StepReport {
         let (n, d) = (batch.n_rows(), self.n_columns);
         let mut report = StepReport { n_rows: n, ..StepReport::default() };
+        self.work.interrupt = if self.asks_within(n) { self.work.heeded.clone() } else { Interrupt::default() };
+        if let Some(core) = &mut self.core {
+            core.work.interrupt = self.work.interrupt.clone();
+        }
         let is_empty = |row: &[f64]| row.iter().all(|v| v.is_nan());
         if batch.rows().chunks_exact(d).any(is_empty) {
             // A row without cells says nothing: it is counted, and that is all.
@@ -232,6 +247,22 @@ impl Learner for DirichletMixture {
         report.k_implemented = self.k_implemented();
         report.n_events = self.events.n_total();
         report
+    }
+
+    fn heed(&mut self, interrupt: &Interrupt) {
+        self.work.heeded = interrupt.clone();
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.work.interrupt.is_raised()
+    }
+
+    fn asks_within(&self, n_rows: usize) -> bool {
+        let after = self.n_told + n_rows as u64;
+        let starts = self.milestones().iter().any(|&m| self.n_told < m && m <= after);
+        let looks = self.core.as_ref().is_some_and(|core| core.n_learnt + n_rows as u64 >= core.next_structure);
+        let touched = (n_rows * self.comps().len()) as f64 * (self.n_columns as f64).powi(2);
+        self.work.heeded.is_armed() && (starts || touched >= LONG || (looks && self.rule == Rule::Lazy))
     }
 
     fn begin_early(&mut self) {
@@ -250,6 +281,8 @@ impl Learner for DirichletMixture {
         };
         let Some(core) = &self.core else { return Vec::new() };
         let mut core = core.clone();
+        // A look at what there is goes to its end, whatever became of an update.
+        core.work.interrupt = Interrupt::default();
         if self.rule == Rule::Lazy {
             core.merge_all();
         }

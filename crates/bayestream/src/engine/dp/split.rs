@@ -33,11 +33,15 @@ impl Core {
     /// Divides components whose parts are worth more.
     pub fn split_all(&mut self) {
         for at in 0..self.comps.len() {
-            if self.comps.len() >= self.settings.max_components {
+            if self.work.interrupt.is_raised() {
                 break;
             }
             match self.division(at) {
                 Division::Whole => {}
+                Division::Halves(_) | Division::Leave { to: None, .. } if self.is_full() => {
+                    self.news.push((self.comps[at].id, Happening::Full));
+                    break;
+                }
                 Division::Halves(halves) => self.split(at, halves),
                 Division::Leave { latest, to } => self.leave(at, &latest, to),
             }

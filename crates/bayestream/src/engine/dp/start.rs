@@ -5,6 +5,7 @@ use super::core::{Core, Rule};
 use super::prior::{Prior, SCALES, first_strengths};
 use crate::data::Frame;
 use crate::num;
+use crate::structure::Happening;
 
 /// Orders of the first rows that `gmm/dp` tries.
 const ORDERS: u64 = 4;
@@ -40,7 +41,9 @@ impl DirichletMixture {
             core = self.best_order(core, &first);
         }
         core.make_due();
-        core.news.clear();
+        // What came and went on the way is nobody's news, but for a want of room that lasts.
+        let is_full = core.is_full();
+        core.news.retain(|(_, what)| is_full && *what == Happening::Full);
         (self.core, self.frame) = (Some(core), Some(frame));
     }
 
@@ -48,6 +51,7 @@ impl DirichletMixture {
         let mut core = Core::new(self.rule, &self.settings, self.shard, prior);
         core.next_serial = self.core.as_ref().map_or(0, |core| core.next_serial);
         core.work.comp.puts_off = true;
+        core.work.interrupt = self.work.interrupt.clone();
         core
     }
 
@@ -68,6 +72,9 @@ impl DirichletMixture {
             let mut core = self.blank_core(prior);
             let (mut foretold, mut times, mut behind) = (0.0, Vec::new(), false);
             for (at, w) in first.weights.iter().enumerate() {
+                if self.work.interrupt.is_raised() {
+                    break;
+                }
                 foretold += w * core.learn_row(first.row(at), *w);
                 if at % LAP == LAP - 1 {
                     times.push(foretold);
@@ -94,13 +101,13 @@ impl DirichletMixture {
         let mut evidence = best.log_evidence();
         let n = first.weights.len();
         let mut order: Vec<usize> = (0..n).collect();
-        for round in 0..ORDERS {
+        for round in (0..ORDERS).take_while(|_| !self.work.interrupt.is_raised()) {
             let mut rng = num::stream(self.seed, u64::from(self.shard), u64::MAX - round);
             (1..n).rev().for_each(|i| order.swap(i, rng.below(i + 1)));
             let mut core = self.blank_core(best.prior.clone());
-            order.iter().for_each(|&at| {
+            for &at in order.iter().take_while(|_| !self.work.interrupt.is_raised()) {
                 core.learn_row(first.row(at), first.weights[at]);
-            });
+            }
             core.look();
             let found = core.log_evidence();
             if found > evidence {

@@ -45,7 +45,7 @@ fn is_at_one_place(moments: &Moments) -> bool {
 impl Core {
     /// The prior, splits and merges of `gmm/dp`, when it is time.
     pub fn look(&mut self) {
-        if self.n_learnt < self.next_structure || self.comps.is_empty() {
+        if self.n_learnt < self.next_structure || self.comps.is_empty() || self.work.interrupt.is_raised() {
             return;
         }
         self.give_up_light();
@@ -78,7 +78,7 @@ impl Core {
     /// Merges pairs while the marginal likelihood gains by it.
     pub fn merge_all(&mut self) {
         let mut gains = self.gains();
-        loop {
+        while !self.work.interrupt.is_raised() {
             let k = self.comps.len();
             let best = (1..k)
                 .flat_map(|i| (0..i).map(move |j| (i, j)))
@@ -102,7 +102,7 @@ impl Core {
         for i in 0..k {
             gains.rows.push(vec![f64::NEG_INFINITY; i]);
             for j in 0..i {
-                if near[i].contains(&j) || near[j].contains(&i) {
+                if (near[i].contains(&j) || near[j].contains(&i)) && !self.work.interrupt.is_raised() {
                     gains.rows[i][j] = self.gain(i, j, &gains);
                 }
             }
@@ -145,7 +145,11 @@ impl Core {
     /// The same of all pairs.
     fn distances(&mut self) -> Vec<f64> {
         let k = self.comps.len();
-        (0..k * k).map(|at| if at / k == at % k { 0.0 } else { self.distance(at / k, at % k) }).collect()
+        let distance = |at: usize| match at / k == at % k || self.work.interrupt.is_raised() {
+            true => 0.0,
+            false => self.distance(at / k, at % k),
+        };
+        (0..k * k).map(distance).collect()
     }
 
     /// The components that one may be joined with: the nearest by either's own measure, but none that is far off.
@@ -215,6 +219,7 @@ impl Core {
         else {
             return false;
         };
+        self.news.push((self.comps[lightest].id, Happening::Full));
         let mut near = self.nearest(lightest);
         if near.is_empty() {
             near = (0..k).filter(|&other| other != lightest).collect();

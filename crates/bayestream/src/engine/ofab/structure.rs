@@ -92,6 +92,8 @@ impl<F: Family> Ofab<F> {
         });
         let parts = parts.collect();
         self.replace_all(parts, view.total);
+        let lightest = self.comps.iter().min_by(|a, b| a.mass.total_cmp(&b.mass));
+        self.events.judge_room(self.n_seen, lightest.map(|c| c.id).filter(|_| fit.wants_more));
         self.renew_whole();
     }
 
@@ -327,9 +329,11 @@ impl<F: Family> Ofab<F> {
             return true;
         }
         let Some((kept, gone)) = PairCosts::new(self.family, &self.comps).cheapest_pair() else {
+            self.events.push_full(self.n_seen, self.comps[0].id);
             return false;
         };
         let other = self.comps.remove(gone);
+        self.events.push_full(self.n_seen, other.id);
         self.comps[kept].absorb(self.family, &other);
         let into = self.comps[kept].id;
         self.log(other.id, Happening::Merged { into });

@@ -40,7 +40,9 @@ pub(in crate::engine) fn warm_start<F: Family>(
     let prior = Prior::vanishing((0..d).map(|j| within(j) + floor_of(n)).collect());
     let mut parts: Vec<Part> = moments
         .into_iter()
-        .map(|m| Part {
+        .enumerate()
+        .take_while(|(at, _)| *at == 0 || !block.is_interrupted())
+        .map(|(_, m)| Part {
             weight: m.count / total,
             gauss: Gauss::of(family, &m, &prior),
             moments: m,

@@ -105,7 +105,8 @@ pub fn em<F: Family>(
             pull.apply(parts);
         }
         let mass: f64 = parts.iter().map(|p| p.moments.count).sum();
-        for part in parts.iter_mut() {
+        // Shaping covariances of wide rows takes longest of all.
+        for part in parts.iter_mut().take_while(|_| !block.is_interrupted()) {
             part.weight = share * part.moments.count / mass;
             part.gauss.refresh(family, &part.moments, &part.prior, &mut scratch);
         }

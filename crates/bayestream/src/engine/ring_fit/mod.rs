@@ -52,6 +52,8 @@ pub(super) struct RingFit {
     pub target: Vec<f64>,
     /// Log-density of each row given the others, by the densities that are pooled.
     pub logs: [Vec<f64>; POOLED],
+    /// True when more components than there may be would have been better.
+    pub wants_more: bool,
 }
 
 /// A component of a fit.
@@ -96,18 +98,20 @@ pub(super) fn ring_fit(
     interrupt: &Interrupt,
 ) -> RingFit {
     let mut fit = Fit::new(x, weights, floor, interrupt);
-    if floor.len() > WIDE {
+    let wants_more = if floor.len() > WIDE {
         let narrow = Narrow::of(x, weights, floor);
         let mut along_few = Fit::new(&narrow.rows, weights, &narrow.floor, interrupt);
-        along_few.find_members(size, rng);
+        let wants_more = along_few.find_members(size, rng);
         fit.take_over(along_few.members);
         fit.sweep(WIDE_SWEEPS);
+        wants_more
     } else {
-        fit.find_members(size, rng);
-    }
+        fit.find_members(size, rng)
+    };
     let logs = fit.judged();
     let fitted = |m: Member| Fitted { moments: m.moments, worth: m.worth, rows: m.rows, shares: m.shares };
-    RingFit { components: fit.members.into_iter().map(fitted).collect(), target: fit.target, logs }
+    let components = fit.members.into_iter().map(fitted).collect();
+    RingFit { components, target: fit.target, logs, wants_more }
 }
 
 /// The covariance prior of one Gaussian for all rows: its own diagonal, and the rows that it is worth.
@@ -154,12 +158,13 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// How many components, and which.
-    fn find_members(&mut self, size: FitSize, rng: &mut Rng) {
+    /// How many components, and which; true when there may not be as many as would be best.
+    fn find_members(&mut self, size: FitSize, rng: &mut Rng) -> bool {
         self.start(size.starts, rng);
         self.sweep(FIRST_SWEEPS);
-        self.follow_path(price(size.n_free, self.weights.len(), self.total), size.most);
+        let wants_more = self.follow_path(price(size.n_free, self.weights.len(), self.total), size.most);
         self.sweep(LAST_SWEEPS);
+        wants_more
     }
 
     /// Begins with the members of another fit of the same rows.
@@ -300,11 +305,17 @@ impl<'a> Fit<'a> {
         self.members.iter_mut().for_each(|member| member.drop_faint(FAINT));
     }
 
-    /// Merges along a path and keeps the best model on it that has no more than `most` components.
-    fn follow_path(&mut self, price: f64, most: usize) {
-        let value = |fit: &Fit<'_>| match fit.members.len() {
-            k if k > most => f64::NEG_INFINITY,
-            k => fit.log_score - price * k as f64,
+    /// Merges along a path and keeps the best model on it that has no more than `most` components; true when one that
+    /// has more is better.
+    fn follow_path(&mut self, price: f64, most: usize) -> bool {
+        let mut beyond = f64::NEG_INFINITY;
+        let mut value = |fit: &Fit<'_>| {
+            let k = fit.members.len();
+            let value = fit.log_score - price * k as f64;
+            if k > most {
+                beyond = beyond.max(value);
+            }
+            if k > most { f64::NEG_INFINITY } else { value }
         };
         let mut best = (value(self), self.members.clone(), self.log_score);
         let (mut in_vain, mut step) = (0, 0);
@@ -323,9 +334,11 @@ impl<'a> Fit<'a> {
                 in_vain = 0;
             }
         }
+        let within = best.0;
         (_, self.members, self.log_score) = best;
         self.refresh(true);
         self.find_candidates(true);
+        beyond > within
     }
 
     fn merge(&mut self, n: usize) {

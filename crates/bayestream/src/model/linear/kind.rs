@@ -31,14 +31,14 @@ pub const LINEAR_KINDS: [KindInfo<LinearKind>; 3] = [
         name: "classify/bayespa-ave",
         alias: None,
         streaming: true,
-        summary: "the same by Bayesian passive-aggressive learning with an averaging classifier: PA-I with C = 2c",
+        summary: "linear, by Bayesian passive-aggressive learning with an averaging classifier: PA-I with C = 2c",
     },
     KindInfo {
         kind: LinearKind::BayesPaGibbs,
         name: "classify/bayespa-gibbs",
         alias: None,
         streaming: true,
-        summary: "the same with a Gibbs classifier: weights with variances, scores with deviations, shards merge",
+        summary: "the same with variances: scores with deviations, shards merge (online BayesPA, Gibbs classifier)",
     },
 ];
 

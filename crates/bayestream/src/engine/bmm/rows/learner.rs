@@ -7,12 +7,15 @@ use crate::engine::bmm::BmmSettings;
 use crate::engine::parts::{Ring, ScoreTrack};
 use crate::engine::{Learner, StepReport};
 use crate::family::Moments;
+use crate::interrupt::Interrupt;
 use crate::model::{Config, Settings};
 use crate::structure::{Component, ComponentId, Evaluation, Event, EventLog, Happening, LogScore, Scorer};
 use serde::{Deserialize, Serialize};
 
 /// Rows kept for those who judge rows.
 const RECENT: usize = 1000;
+/// Cells of covariances that learning rows may touch before it is worth a copy of the model to return to.
+const LONG: f64 = 1e7;
 
 /// The learner of `gaussian1d/bmm` and `gmm/bmm`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -36,6 +39,11 @@ pub struct MomentMatcher<P: Part> {
     pub(super) scores: ScoreTrack,
     #[serde(skip)]
     pub(super) framed: Vec<f64>,
+    /// What was told to heed, and what the present update asks: the same where there is a copy to return to.
+    #[serde(skip)]
+    pub(super) heeded: Interrupt,
+    #[serde(skip)]
+    pub(super) interrupt: Interrupt,
 }
 
 impl<P: Part> MomentMatcher<P> {
@@ -57,6 +65,8 @@ impl<P: Part> MomentMatcher<P> {
             events: EventLog::default(),
             scores: ScoreTrack::default(),
             framed: Vec::new(),
+            heeded: Interrupt::default(),
+            interrupt: Interrupt::default(),
             settings,
         }
     }
@@ -76,6 +86,9 @@ impl<P: Part> MomentMatcher<P> {
         let d = self.n_columns;
         let mut framed = std::mem::take(&mut self.framed);
         for (i, row) in rows.chunks_exact(d).enumerate() {
+            if self.interrupt.is_raised() {
+                break;
+            }
             self.n_seen += 1;
             // A row without cells says nothing: it is counted, and that is all.
             if row.iter().all(|v| v.is_nan()) {
@@ -128,6 +141,7 @@ impl<P: Part> MomentMatcher<P> {
     /// The learner as it would be if the warm-up ended now, or none when there is nothing to learn from.
     fn provisional(&self) -> Option<MomentMatcher<P>> {
         let mut learner = self.clone();
+        learner.interrupt = Interrupt::default();
         learner.begin_early();
         learner.slots.is_some().then_some(learner)
     }
@@ -209,10 +223,28 @@ pub(super) fn joined<P: Part>(mut shown: Vec<Shown>, prior: &P::Prior) -> Vec<Sh
 impl<P: Part> Learner for MomentMatcher<P> {
     fn update(&mut self, batch: &Batch<'_>) -> StepReport {
         let mut report = StepReport { n_rows: batch.n_rows(), ..StepReport::default() };
+        let asks = self.asks_within(batch.n_rows());
+        self.interrupt = if asks { self.heeded.clone() } else { Interrupt::default() };
         self.learn(batch.rows(), batch.weights(), &mut report);
         report.k_implemented = self.k_implemented();
         report.n_events = self.events.n_total();
         report
+    }
+
+    fn heed(&mut self, interrupt: &Interrupt) {
+        self.heeded = interrupt.clone();
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.is_raised()
+    }
+
+    fn asks_within(&self, n_rows: usize) -> bool {
+        let after = self.n_told + n_rows as u64;
+        let starts = self.milestones().iter().any(|&m| self.n_told < m && m <= after);
+        let n_slots = self.slots.as_ref().map_or(0, |s| s.slots.len());
+        let touched = (n_rows * n_slots) as f64 * (self.n_columns as f64).powi(2);
+        self.heeded.is_armed() && (starts || touched >= LONG)
     }
 
     fn begin_early(&mut self) {

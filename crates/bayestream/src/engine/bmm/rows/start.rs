@@ -19,7 +19,8 @@ impl<P: Part> MomentMatcher<P> {
         for prior in P::priors(&self.settings, &frame).unwrap_or_default() {
             let mut slots = Slots::new(BmmSettings::of_rows(&self.settings), self.seed, self.shard, prior, next_serial);
             let mut foretold = 0.0;
-            for (row, weight) in framed.chunks_exact(self.n_columns).zip(&weights) {
+            let rows = framed.chunks_exact(self.n_columns).zip(&weights);
+            for (row, weight) in rows.take_while(|_| !self.interrupt.is_raised()) {
                 foretold += weight * slots.learn_row(row, *weight);
             }
             if best.as_ref().is_none_or(|(most, _)| foretold > *most) {
