@@ -165,6 +165,11 @@ impl Predictions {
         self.finish(block, whole);
     }
 
+    /// Shares of the components in each row under the mixture.
+    pub fn shares(&self) -> &Posterior {
+        &self.student
+    }
+
     /// Forgets the last block.
     pub fn begin(&mut self, block: &RowBlock) {
         for posterior in [&mut self.student, &mut self.heavy] {

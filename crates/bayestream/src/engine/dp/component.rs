@@ -1,8 +1,9 @@
 //! One component of a Dirichlet-process mixture.
 
 use super::halves::Halves;
+use super::predictive::Predictive;
 use super::prior::Prior;
-use crate::family::{FilledRow, FullGaussian, Gauss, GaussScratch, Moments, WishartPosterior, WishartScratch};
+use crate::family::{self, FilledRow, FullGaussian, Gauss, GaussScratch, Moments, WishartPosterior, WishartScratch};
 use crate::num::Whitener;
 use crate::structure::ComponentId;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,8 @@ pub(super) struct Comp {
     pub posterior: WishartPosterior,
     /// The density that is handed out.
     pub gauss: Gauss,
+    /// What that is made of in `gmm/dp`; the other kinds make it of `moments`.
+    pub predictive: Option<Predictive>,
     /// Mass since the density was made.
     pub stale: f64,
     /// Rows learnt from when it was born.
@@ -57,7 +60,7 @@ pub(super) struct CompScratch {
     pub wishart: WishartScratch,
     gauss: GaussScratch,
     blended: Vec<f64>,
-    floor: Option<crate::family::Prior>,
+    floor: Option<family::Prior>,
 }
 
 impl Comp {
@@ -92,9 +95,11 @@ impl Comp {
         scratch: &mut CompScratch,
     ) -> Comp {
         let claimed = moments.count;
+        let of_density = |p: &family::Prior| Some(Predictive { moments: moments.clone(), worth: p.worth? });
         let mut comp = Comp {
             id,
             gauss: Gauss::with_covariance(&[], &[]),
+            predictive: prior.density.as_ref().and_then(of_density),
             posterior,
             stale: 0.0,
             born,
@@ -114,21 +119,19 @@ impl Comp {
     pub fn add_row(&mut self, row: &[f64], weight: f64, prior: &Prior, scratch: &mut CompScratch) {
         self.keep_due_unless_stale(weight);
         self.moments.add_row(row, weight);
+        if let Some(predictive) = &mut self.predictive {
+            predictive.moments.add_row(row, weight);
+        }
         self.posterior.add(row, weight, &mut scratch.wishart);
         self.grown(weight, prior, scratch);
     }
 
     /// Adds a row whose missing cells were filled in, with what is not known of them.
     pub fn add_filled(&mut self, filled: &FilledRow, weight: f64, prior: &Prior, scratch: &mut CompScratch) {
-        let d = filled.row.len();
         self.keep_due_unless_stale(weight);
-        self.moments.add_row(&filled.row, weight);
-        let share = weight / self.moments.count;
-        let m = filled.missing.len();
-        for (a, &i) in filled.missing.iter().enumerate() {
-            for (b, &j) in filled.missing.iter().enumerate() {
-                self.moments.covariance[i * d + j] += share * filled.covariance[a * m + b];
-            }
+        add_filled(&mut self.moments, filled, weight);
+        if let Some(predictive) = &mut self.predictive {
+            add_filled(&mut predictive.moments, filled, weight);
         }
         self.posterior.rebuild(&prior.clustering, &self.moments, &mut scratch.wishart);
         self.grown(weight, prior, scratch);
@@ -183,21 +186,26 @@ impl Comp {
         self.pack(&mut scratch.wishart);
     }
 
-    fn refresh_density(&mut self, prior: &Prior, scratch: &mut CompScratch) {
+    pub fn refresh_density(&mut self, prior: &Prior, scratch: &mut CompScratch) {
         if scratch.puts_off {
             (self.due, self.stale) = (Due::Present, 0.0);
+            return;
+        }
+        self.stale = 0.0;
+        if let (Some(predictive), Some(common)) = (&self.predictive, &prior.density) {
+            let prior = predictive.prior(common);
+            self.gauss.refresh(FullGaussian, &predictive.moments, &prior, &mut scratch.gauss);
             return;
         }
         let d = self.moments.n_columns();
         prior.blended(&self.moments, &mut scratch.blended);
         std::mem::swap(&mut self.moments.covariance, &mut scratch.blended);
         // The blend has a prior inside already; with MANY rows nothing of this one is left but its floor.
-        let floor = scratch.floor.get_or_insert_with(|| crate::family::Prior::vanishing(vec![0.0; d]));
+        let floor = scratch.floor.get_or_insert_with(|| family::Prior::vanishing(vec![0.0; d]));
         let count = std::mem::replace(&mut self.moments.count, MANY);
         self.gauss.refresh(FullGaussian, &self.moments, floor, &mut scratch.gauss);
         self.moments.count = count;
         std::mem::swap(&mut self.moments.covariance, &mut scratch.blended);
-        self.stale = 0.0;
     }
 
     fn pack_unless_put_off(&mut self, scratch: &mut CompScratch) {
@@ -211,9 +219,49 @@ impl Comp {
         self.posterior.whitener(scratch, &mut self.whitener);
     }
 
+    /// Rows that its density stands for.
+    pub fn rows(&self) -> f64 {
+        self.predictive.as_ref().map_or(self.moments.count, |p| p.moments.count)
+    }
+
+    /// Has its density rest on these statistics.
+    pub fn predict_by(&mut self, moments: Moments) {
+        let worth = moments.n_columns() as f64 + 2.0;
+        self.predictive = Some(Predictive { moments, worth });
+    }
+
+    /// Takes other rows in place of its own.
+    pub fn replace_rows(&mut self, moments: Moments) {
+        if let Some(predictive) = &mut self.predictive {
+            predictive.moments.clone_from(&moments);
+        }
+        self.moments = moments;
+    }
+
+    /// Takes more rows.
+    pub fn take_rows(&mut self, more: &Moments) {
+        self.moments.add_scaled(1.0, more);
+        if let Some(predictive) = &mut self.predictive {
+            predictive.moments.add_scaled(1.0, more);
+        }
+    }
+
+    /// Fades its rows, but not those of its halves.
+    pub fn fade(&mut self, keep: f64) {
+        self.moments.count *= keep;
+        self.before.count *= keep;
+        self.claimed *= keep;
+        if let Some(predictive) = &mut self.predictive {
+            predictive.moments.count *= keep;
+        }
+    }
+
     /// Takes over another component's rows.
     pub fn absorb(&mut self, other: &Comp, prior: &Prior, scratch: &mut CompScratch) {
         self.moments.add_scaled(1.0, &other.moments);
+        if let (Some(one), Some(other)) = (&mut self.predictive, &other.predictive) {
+            one.moments.add_scaled(1.0, &other.moments);
+        }
         self.claimed += other.claimed;
         self.born = self.born.min(other.born);
         self.halves = None;
@@ -226,6 +274,7 @@ impl Comp {
             && self.moments.count > 0.0
             && self.posterior.is_sound(n_columns)
             && self.gauss.is_sound(n_columns)
+            && self.predictive.as_ref().is_none_or(|p| p.is_sound(n_columns) && self.gauss.known().1 > 0.0)
             && self.stale.is_finite()
             && self.claimed.is_finite()
             && moments_sound(&self.before, n_columns)
@@ -239,6 +288,17 @@ impl Comp {
         self.pack(&mut scratch);
         if let Some(halves) = &mut self.halves {
             halves.pack(&mut scratch);
+        }
+    }
+}
+
+fn add_filled(moments: &mut Moments, filled: &FilledRow, weight: f64) {
+    let (d, m) = (filled.row.len(), filled.missing.len());
+    moments.add_row(&filled.row, weight);
+    let share = weight / moments.count;
+    for (a, &i) in filled.missing.iter().enumerate() {
+        for (b, &j) in filled.missing.iter().enumerate() {
+            moments.covariance[i * d + j] += share * filled.covariance[a * m + b];
         }
     }
 }

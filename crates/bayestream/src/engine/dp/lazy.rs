@@ -5,6 +5,7 @@
 
 use super::core::Core;
 use super::halves::{Gathered, HalvesScratch};
+use super::predictive::Foresight;
 use crate::family::WishartPosterior;
 use crate::num::{self, Lanes, Whitener};
 
@@ -17,7 +18,6 @@ pub(super) struct LazyWork {
     lanes: Lanes,
     scores: Vec<f64>,
     log_new: Vec<f64>,
-    log_total: Vec<f64>,
     /// Components that are scored row by row once a row of this batch has changed them, with their scores before.
     young: Vec<usize>,
     changed: Vec<bool>,
@@ -28,7 +28,7 @@ pub(super) struct LazyWork {
     empty: Whitener,
     halves: HalvesScratch,
     gathered: Gathered,
-    late: Vec<f64>,
+    pub foresight: Foresight,
 }
 
 /// `shift` plus the log predictive density of every row.
@@ -48,14 +48,8 @@ impl Core {
         moments.count < YOUNG * (moments.n_columns() as f64 + 2.0)
     }
 
-    /// Learns from whole rows; appends their log predictive densities before that.
-    pub fn learn_batch(
-        &mut self,
-        rows: &[f64],
-        weights: Option<&[f64]>,
-        work: &mut LazyWork,
-        out: &mut Vec<f64>,
-    ) -> u32 {
+    /// Learns from whole rows, which have been foreseen.
+    pub fn learn_batch(&mut self, rows: &[f64], weights: Option<&[f64]>, work: &mut LazyWork) -> u32 {
         let d = self.prior.clustering.n_columns();
         let n = rows.len() / d;
         let weight_of = |i: usize| weights.map_or(1.0, |w| w[i]);
@@ -68,6 +62,7 @@ impl Core {
         work.young.extend((0..k_before).filter(|&k| self.is_young(k)));
         work.changed.clear();
         work.changed.resize(work.young.len(), false);
+        work.foresight.begin((0..k_before).filter(|&k| !self.is_young(k)));
         work.scores.resize((k_before + 1) * stride, 0.0);
         for (comp, scores) in self.comps.iter().zip(work.scores.chunks_exact_mut(stride)) {
             let shift = choice.log_old + comp.moments.count.ln();
@@ -92,8 +87,6 @@ impl Core {
                 }
             }
         }
-        work.log_total.resize(stride, 0.0);
-        num::normalise_columns(&mut work.scores, k_before + 1, stride, n, &mut work.log_total);
         work.index.iter_mut().for_each(Vec::clear);
         work.mass.iter_mut().for_each(Vec::clear);
         while work.index.len() < self.comps.len() {
@@ -104,9 +97,6 @@ impl Core {
             let row = &rows[i * d..(i + 1) * d];
             let weight = weight_of(i);
             let (mut best, mut winner) = work.best[i];
-            let mut log_total = work.log_total[i];
-            work.late.clear();
-            work.late.push(log_total);
             for (at, &k) in work.young.iter().enumerate() {
                 let score = match work.changed[at] {
                     false => work.young_scores[at * stride + i],
@@ -119,23 +109,15 @@ impl Core {
                 if score > best {
                     (best, winner) = (score, k);
                 }
-                if k >= k_before {
-                    work.late.push(score);
-                }
             }
-            if work.late.len() > 1 {
-                log_total = num::log_sum_exp(&work.late);
-            }
-            out.push(log_total);
             self.n_learnt += 1;
             if work.log_new[i] > best || winner == usize::MAX {
                 if self.comps.len() >= self.settings.max_components {
                     // Making room renumbers components: what is left of the batch is learnt row by row.
                     self.add_assigned(rows, work, batch_mass);
                     self.n_learnt -= 1;
-                    out.pop();
                     for (at, row) in rows.chunks_exact(d).enumerate().skip(i) {
-                        out.push(self.learn_row_and_refresh(row, weight_of(at)));
+                        self.learn_row_and_refresh(row, weight_of(at));
                     }
                     return 0;
                 }
@@ -152,35 +134,36 @@ impl Core {
             } else {
                 work.index[winner].push(i as u32);
                 work.mass[winner].push(weight);
+                (work.foresight.taken[i], work.foresight.taker[i]) = (weight, winner);
             }
             self.mass += weight;
         }
         self.add_assigned(rows, work, batch_mass)
     }
 
-    /// Learns from rows of which some have missing cells, one by one; appends their log predictive densities before that.
-    pub fn learn_holed(&mut self, rows: &[f64], weights: Option<&[f64]>, out: &mut Vec<f64>) {
+    /// Learns from rows of which some have missing cells, one by one.
+    pub fn learn_holed(&mut self, rows: &[f64], weights: Option<&[f64]>) {
         let d = self.prior.clustering.n_columns();
         self.fade(weights.map_or((rows.len() / d) as f64, |w| w.iter().sum()));
         for (i, row) in rows.chunks_exact(d).enumerate() {
-            out.push(self.learn_row_and_refresh(row, weights.map_or(1.0, |w| w[i])));
+            self.learn_row_and_refresh(row, weights.map_or(1.0, |w| w[i]));
         }
     }
 
     /// Learns from one row, and catches the component that took it up for the kernels.
-    fn learn_row_and_refresh(&mut self, row: &[f64], weight: f64) -> f64 {
+    fn learn_row_and_refresh(&mut self, row: &[f64], weight: f64) {
         let k = self.comps.len();
-        let log_density = self.learn_row(row, weight);
+        self.learn_row(row, weight);
         let taker = self.work.shares.iter().position(|share| *share > 0.0);
         if let Some(taker) = taker.filter(|&taker| taker < k) {
             self.comps[taker].refresh(&self.prior, &mut self.work.comp);
         }
-        log_density
     }
 
     /// Adds what was assigned to settled components.
     fn add_assigned(&mut self, rows: &[f64], work: &mut LazyWork, batch_mass: f64) -> u32 {
         self.fade(batch_mass);
+        work.foresight.share_out(&mut self.comps);
         let mut n_repairs = 0;
         for (k, comp) in self.comps.iter_mut().enumerate() {
             let (index, mass) = (&work.index[k], &work.mass[k]);
@@ -217,9 +200,7 @@ impl Core {
         let Some(memory) = self.settings.memory else { return };
         let keep = (-batch_mass / memory).exp();
         for comp in &mut self.comps {
-            comp.moments.count *= keep;
-            comp.before.count *= keep;
-            comp.claimed *= keep;
+            comp.fade(keep);
             comp.stale = comp.moments.count;
             if let Some(halves) = &mut comp.halves {
                 halves.scale(keep);

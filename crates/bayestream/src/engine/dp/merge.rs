@@ -3,7 +3,7 @@
 
 use super::component::{Comp, CompScratch};
 use super::{Core, DirichletMixture};
-use crate::engine::parts::{Ring, ScoreTrack, learn_again};
+use crate::engine::parts::{Pooling, Ring, ScoreTrack, Tempo, learn_again};
 use crate::structure::{ComponentId, EventLog};
 
 impl DirichletMixture {
@@ -34,6 +34,8 @@ impl DirichletMixture {
             n_seen: 0,
             frame: None,
             core: None,
+            pooling: Pooling::default(),
+            tempo: Tempo::default(),
             ring: Ring::new(self.n_columns, self.ring.capacity()),
             n_told: 0,
             settled: false,
@@ -52,6 +54,7 @@ impl DirichletMixture {
         merged.settled = true;
         merged.events = EventLog::joined(parts.iter().map(|p| &p.events));
         merged.scores = ScoreTrack::joined(parts.iter().map(|p| &p.scores));
+        parts.iter().for_each(|p| merged.pooling.add(&p.pooling));
         merged.join_rings(parts);
         let Some(mut core) = parts[0].core.clone() else { return merged };
         core.shard = shard;
@@ -60,6 +63,7 @@ impl DirichletMixture {
             merged.adopt_all(&mut core, part);
         }
         core.merge_across();
+        core.renew_whole(&mut merged.pooling);
         core.news.clear();
         merged.core = Some(core);
         merged
@@ -91,6 +95,7 @@ impl DirichletMixture {
             let id = if taken(comp.id) { core.new_id() } else { comp.id };
             let mut adopted = Comp::new(id, moments, &core.prior, comp.born, &mut scratch);
             adopted.claimed = comp.claimed;
+            adopted.predictive = comp.predictive.as_ref().map(|p| p.mapped(&factor, &offset));
             core.comps.push(adopted);
         }
         core.mass += theirs.mass;
@@ -104,6 +109,7 @@ impl Core {
         self.learn_prior();
         self.merge_all();
         while self.comps.len() > self.settings.max_components && self.make_room() {}
+        self.renew_predictions();
         self.schedule();
     }
 }

@@ -4,7 +4,7 @@
 //! E Σ = s·I, and c₀ = s/(1 − s) leaves the rest for the spread of the means.
 
 use super::component::Comp;
-use crate::family::{IllegalPrior, Moments, NormalWishart, WishartScratch};
+use crate::family::{self, IllegalPrior, Moments, NormalWishart, WishartScratch};
 use crate::model::DirichletSettings;
 use crate::num;
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,9 @@ pub(super) struct Prior {
     /// Covariance expected within a component, row-major, and the rows it is worth when densities are made.
     pub expected: Vec<f64>,
     pub strength: f64,
+    /// What covariances of predictions are expected to be, and what that is worth to a newborn; only in `gmm/dp`, and
+    /// not before there is a model.
+    pub density: Option<family::Prior>,
     /// The scale that the first rows chose.
     scale: f64,
     first_c: f64,
@@ -56,7 +59,7 @@ impl Prior {
         let mut expected = vec![0.0; d * d];
         (0..d).for_each(|j| expected[j * d + j] = scale);
         let learns = asked.nu0.is_none() && asked.c0.is_none() && asked.prior_scale.is_none();
-        Ok(Prior { clustering, expected, strength: 1.0, scale, first_c: c, learns })
+        Ok(Prior { clustering, expected, strength: 1.0, density: None, scale, first_c: c, learns })
     }
 
     /// Empirical Bayes: of a few ways to expect a covariance, and of a few strengths, the ones under which the components
@@ -149,6 +152,7 @@ impl Prior {
         self.clustering.is_sound(n_columns)
             && self.expected.len() == n_columns * n_columns
             && self.expected.iter().all(|v| v.is_finite())
+            && self.density.as_ref().is_none_or(|p| p.is_sound(n_columns) && p.worth.is_some())
             && [self.strength, self.scale, self.first_c].iter().all(|v| v.is_finite() && *v > 0.0)
     }
 }

@@ -43,17 +43,19 @@ fn is_at_one_place(moments: &Moments) -> bool {
 }
 
 impl Core {
-    /// The prior, splits and merges of `gmm/dp`, when it is time.
-    pub fn look(&mut self) {
+    /// The prior, splits and merges of `gmm/dp`, when it is time; false when it is not.
+    pub fn look(&mut self) -> bool {
         if self.n_learnt < self.next_structure || self.comps.is_empty() {
-            return;
+            return false;
         }
         self.give_up_light();
         self.learn_prior();
         self.split_all();
         self.merge_all();
         self.renew_halves();
+        self.renew_predictions();
         self.schedule();
+        true
     }
 
     /// Ends a look: what there is now is what the next one compares with.

@@ -19,7 +19,6 @@ mod shrink;
 mod split;
 mod step;
 mod structure;
-mod tempo;
 mod vanish;
 mod view;
 mod warm;
@@ -30,7 +29,7 @@ pub(super) use shrink::{Move, shrink};
 pub(super) use view::View;
 pub(super) use warm::warm_start;
 
-use super::parts::{Ring, ScoreTrack};
+use super::parts::{Pooling, Ring, ScoreTrack, Tempo};
 use super::{Learner, StepReport};
 use crate::data::{Batch, Frame, Scaling};
 use crate::family::{Family, VARIANCE_FLOOR};
@@ -39,10 +38,8 @@ use crate::model::{Config, Settings};
 use crate::structure::{
     Component, ComponentId, Evaluation, Event, EventLog, Happening, LogScore, PooledSnapshot, Scorer,
 };
-use pooled::Pooling;
 use serde::{Deserialize, Serialize};
 use step::Work;
-use tempo::Tempo;
 
 /// Rows of which a first model can be made.
 const FIRST_FIT: u64 = 2;

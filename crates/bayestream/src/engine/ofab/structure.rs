@@ -1,7 +1,6 @@
 //! When and how the model is made anew or reorganised.
 
 use super::component::Comp;
-use super::pooled::floors;
 use super::refine::{delete_and_refit, polish};
 use super::shrink::{Move, PairCosts, shrink};
 use super::split::find_split;
@@ -9,7 +8,7 @@ use super::step::FULL_OVERLAP;
 use super::view::View;
 use super::{BASE_BUFFER, LARGEST_BUFFER, Ofab};
 use crate::data::Frame;
-use crate::engine::parts::Part;
+use crate::engine::parts::{Part, floors};
 use crate::engine::ring_fit::{FitSize, WIDE, ring_fit};
 use crate::family::{Family, Gauss, Prior};
 use crate::num;

@@ -9,6 +9,7 @@
 //! components, diagonal · κ_k rows that Ψ is worth.
 
 mod candidates;
+mod known;
 mod member;
 mod narrow;
 
@@ -20,6 +21,7 @@ use crate::structure::{BROAD_DOF, HEAVY_DOF, POOLED, RowBlock};
 use candidates::{candidates, cheapest_pairs};
 use member::{Member, Scratch, Tail};
 use narrow::Narrow;
+pub(super) use known::refine;
 pub(super) use narrow::WIDE;
 
 /// Components that a row may choose from: those nearest to the one that has most of it.
@@ -94,8 +96,7 @@ pub(super) fn ring_fit(
     } else {
         fit.find_members(size, rng);
     }
-    let logs = fit.judged();
-    RingFit { components: fit.members.into_iter().map(|m| (m.moments, m.worth)).collect(), target: fit.target, logs }
+    fit.finished()
 }
 
 /// The covariance prior of one Gaussian for all rows: its own diagonal, and the rows that it is worth.
@@ -140,6 +141,12 @@ impl<'a> Fit<'a> {
             largest: vec![0.0; n],
             sum: vec![0.0; n],
         }
+    }
+
+    fn finished(mut self) -> RingFit {
+        let logs = self.judged();
+        let components = self.members.into_iter().map(|m| (m.moments, m.worth)).collect();
+        RingFit { components, target: self.target, logs }
     }
 
     /// How many components, and which.

@@ -15,7 +15,7 @@ const BY_CHANCE: f64 = 0.15;
 
 /// Running lag-one autocorrelation of the stream.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(in crate::engine) struct Tempo {
+pub struct Tempo {
     n: u32,
     /// Per column: Σx, Σx², Σx·previous, previous.
     sums: Vec<[f64; 4]>,
@@ -66,6 +66,7 @@ impl Tempo {
         }
     }
 
+    /// True when sizes agree: what a file must satisfy.
     pub fn is_sound(&self) -> bool {
         self.worth.len() <= KEPT
             && self.worth.iter().all(|w| (0.0..=1.0).contains(w))
