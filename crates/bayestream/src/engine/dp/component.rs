@@ -26,6 +26,8 @@ pub(super) struct Comp {
     pub predictive: Option<Predictive>,
     /// Mass since the density was made.
     pub stale: f64,
+    /// The fit that told it from others, by its shard and its rows: assignments of single rows do not overrule that.
+    pub found_by: Option<(u32, u64)>,
     /// Rows learnt from when it was born.
     pub born: u64,
     /// Running sum of its posterior weights, for pruning.
@@ -102,6 +104,7 @@ impl Comp {
             predictive: prior.density.as_ref().and_then(of_density),
             posterior,
             stale: 0.0,
+            found_by: None,
             born,
             claimed,
             halves: None,

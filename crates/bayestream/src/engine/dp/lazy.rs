@@ -3,6 +3,7 @@
 //! Deviates: settled components are scored as they were when a few percent of their rows were fewer, and a whole
 //! batch at a time; young ones, and rows that may found new ones, row by row and exactly.
 
+use super::component::Comp;
 use super::core::Core;
 use super::halves::{Gathered, HalvesScratch};
 use super::predictive::Foresight;
@@ -11,6 +12,8 @@ use crate::num::{self, Lanes, Whitener};
 
 /// Rows below which a component is young, in units of columns + 2.
 const YOUNG: f64 = 3.0;
+/// Standard deviations beyond which a row is far from a component.
+const FAR_SD: f64 = 4.0;
 
 /// Buffers of a step; not part of the state.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +31,17 @@ pub(super) struct LazyWork {
     empty: Whitener,
     halves: HalvesScratch,
     gathered: Gathered,
+    /// Scores of rows at the distance from which they are far.
+    least: Vec<f64>,
     pub foresight: Foresight,
+}
+
+/// Squared distance, in its component's own measure, beyond which a row is far: that of `FAR_SD` by the normal score of
+/// Wilson and Hilferty.
+fn far(n_columns: usize) -> f64 {
+    let d = n_columns as f64;
+    let v = 2.0 / (9.0 * d);
+    d * (1.0 - v + FAR_SD * v.sqrt()).powi(3)
 }
 
 /// `shift` plus the log predictive density of every row.
@@ -68,6 +81,13 @@ impl Core {
             let shift = choice.log_old + comp.moments.count.ln();
             log_predictive(&comp.posterior, &comp.whitener, &work.lanes, shift, scores);
         }
+        let far = far(d);
+        let least = |c: &Comp| {
+            let log_predictive = c.posterior.log_predictive_at(far / (c.posterior.nu() - d as f64 - 1.0).max(1.0));
+            choice.log_old + c.moments.count.ln() + log_predictive
+        };
+        work.least.clear();
+        work.least.extend(self.comps.iter().map(least));
         self.empty.whitener(&mut self.work.comp.wishart, &mut work.empty);
         let last = k_before * stride;
         log_predictive(&self.empty, &work.empty, &work.lanes, choice.log_new, &mut work.scores[last..]);
@@ -135,6 +155,9 @@ impl Core {
                 work.index[winner].push(i as u32);
                 work.mass[winner].push(weight);
                 (work.foresight.taken[i], work.foresight.taker[i]) = (weight, winner);
+                if best < work.least[winner] {
+                    work.foresight.alone.push(i);
+                }
             }
             self.mass += weight;
         }

@@ -36,6 +36,7 @@ impl DirichletMixture {
             core: None,
             pooling: Pooling::default(),
             tempo: Tempo::default(),
+            next_revision: 0,
             ring: Ring::new(self.n_columns, self.ring.capacity()),
             n_told: 0,
             settled: false,
@@ -95,6 +96,7 @@ impl DirichletMixture {
             let id = if taken(comp.id) { core.new_id() } else { comp.id };
             let mut adopted = Comp::new(id, moments, &core.prior, comp.born, &mut scratch);
             adopted.claimed = comp.claimed;
+            adopted.found_by = comp.found_by;
             adopted.predictive = comp.predictive.as_ref().map(|p| p.mapped(&factor, &offset));
             core.comps.push(adopted);
         }

@@ -20,6 +20,7 @@ mod merge;
 mod paper;
 mod predictive;
 mod prior;
+mod revise;
 mod split;
 mod start;
 mod step;
@@ -33,6 +34,7 @@ use self::core::Core;
 use super::parts::{Pooling, Ring, ScoreTrack, Tempo};
 use super::{Learner, StepReport};
 use crate::data::{Batch, Frame, Scaling};
+use crate::interrupt::Interrupt;
 use crate::model::{Config, Settings};
 use crate::structure::{Component, Evaluation, Event, EventLog, LogScore, Pool, PooledSnapshot, Scorer};
 use component::Comp;
@@ -66,6 +68,8 @@ pub struct DirichletMixture {
     /// Only `gmm/dp` pools.
     pooling: Pooling,
     tempo: Tempo,
+    /// When the model is revised from a ring that still holds every row; 0 when that is over.
+    next_revision: u64,
     ring: Ring,
     /// Rows that had at least one cell: those are learnt from.
     n_told: u64,
@@ -83,6 +87,8 @@ struct Work {
     framed: Vec<f64>,
     log_densities: Vec<f64>,
     lazy: LazyWork,
+    /// What long work asks whether to stop.
+    interrupt: Interrupt,
 }
 
 impl DirichletMixture {
@@ -103,6 +109,7 @@ impl DirichletMixture {
             core: None,
             pooling: Pooling::default(),
             tempo: Tempo::default(),
+            next_revision: 0,
             ring: Ring::new(n_columns, buffer),
             n_told: 0,
             settled: false,
@@ -123,6 +130,11 @@ impl DirichletMixture {
 
     fn total(&self) -> f64 {
         self.comps().iter().map(Comp::rows).sum()
+    }
+
+    /// True for `gmm/dp`, whose densities are predictive and pooled.
+    fn pools(&self) -> bool {
+        self.rule == Rule::Lazy
     }
 
     fn pool(&self) -> Option<Pool> {
@@ -208,6 +220,19 @@ impl Learner for DirichletMixture {
         report.k_implemented = self.k_implemented();
         report.n_events = self.events.n_total();
         report
+    }
+
+    fn heed(&mut self, interrupt: &Interrupt) {
+        self.work.interrupt = interrupt.clone();
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.work.interrupt.is_raised()
+    }
+
+    fn asks_within(&self, n_rows: usize) -> bool {
+        let is_near = self.next_model_in().is_some_and(|left| left <= n_rows as u64);
+        self.pools() && self.work.interrupt.is_armed() && is_near
     }
 
     fn begin_early(&mut self) {

@@ -49,6 +49,8 @@ pub(super) struct Foresight {
     /// Components that share rows, and who took each row.
     pub settled: Vec<usize>,
     pub taker: Vec<usize>,
+    /// Rows so far from every component that shares say nothing: their takers have them alone.
+    pub alone: Vec<usize>,
     /// What the settled components together have of a row.
     together: Vec<f64>,
 }
@@ -78,6 +80,7 @@ impl Foresight {
         self.taken.resize(n, 0.0);
         self.taker.clear();
         self.taker.resize(n, usize::MAX);
+        self.alone.clear();
         self.settled.clear();
         self.settled.extend(settled);
     }
@@ -90,6 +93,9 @@ impl Foresight {
         self.shares.stride = of_block.stride;
         self.shares.q.clone_from(&of_block.q);
         let stride = self.shares.stride;
+        for &i in &self.alone {
+            self.shares.q.iter_mut().skip(i).step_by(stride).for_each(|q| *q = 0.0);
+        }
         self.together.clear();
         self.together.resize(n, 0.0);
         for &k in &self.settled {

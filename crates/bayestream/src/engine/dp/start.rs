@@ -1,21 +1,11 @@
 //! The first model, from the first rows: the prior that predicts them best, and for `gmm/dp` the best of a few orders.
 
 use super::DirichletMixture;
-use super::component::Comp;
 use super::core::{Core, Rule};
 use super::prior::{Prior, SCALES, first_strengths};
 use crate::data::Frame;
-use crate::engine::ofab::View;
-use crate::engine::parts::floors;
-use crate::engine::ring_fit::{FitSize, refine, ring_fit};
-use crate::family::{Family, FullGaussian};
-use crate::interrupt::Interrupt;
 use crate::num;
 
-/// Rows of which the first model of `gmm/dp` is made; until its warm-up begins it is made anew whenever they have doubled.
-const FIRST_FIT: u64 = 2;
-/// Rows for each component that a fit begins with.
-const ROWS_PER_START: usize = 8;
 /// Orders of the first rows that `gmm/dp` tries.
 const ORDERS: u64 = 4;
 /// Rows between two looks at a race of priors, and the nats by which a runner may be behind: some, and more per row.
@@ -37,34 +27,6 @@ impl FirstRows {
 }
 
 impl DirichletMixture {
-    /// Rows after which the first model is made.
-    pub(super) fn first_model(&self) -> u64 {
-        match self.rule {
-            Rule::Lazy => FIRST_FIT.min(self.milestones()[0]),
-            _ => self.milestones()[0],
-        }
-    }
-
-    /// Rows until the model is made anew; none when that is over.
-    pub(super) fn next_model_in(&self) -> Option<u64> {
-        let [early, warm] = self.milestones();
-        let mut fit = self.first_model();
-        while fit <= self.n_told {
-            fit *= 2;
-        }
-        [fit.min(early), early, warm].into_iter().filter(|&m| m > self.n_told).map(|m| m - self.n_told).min()
-    }
-
-    /// Makes the model anew when it is time.
-    pub(super) fn renew_model(&mut self) {
-        let [early, warm] = self.milestones();
-        if self.n_told == early || self.n_told == warm {
-            self.start_over();
-        } else if self.n_told < early && self.n_told.is_power_of_two() && self.n_told >= self.first_model() {
-            self.begin_with_fit();
-        }
-    }
-
     /// Makes the model anew from all rows in the ring.
     pub(super) fn start_over(&mut self) {
         let (rows, weights) = self.ring.recent(self.ring.len());
@@ -79,68 +41,13 @@ impl DirichletMixture {
         }
         core.make_due();
         if self.rule == Rule::Lazy {
-            self.begin_predicting(&mut core, &frame, &rows, weights);
+            self.revise(&mut core, &frame, &rows, weights);
         }
         core.news.clear();
         (self.core, self.frame) = (Some(core), Some(frame));
     }
 
-    /// The rows of the ring in a frame, without holes, and what equal ones weigh together.
-    fn distinct(&self, frame: &Frame, rows: &[f64], weights: Vec<f64>) -> (Vec<f64>, Vec<f64>) {
-        let key = (self.seed, u64::from(self.shard), self.n_told);
-        View::heeding(&Interrupt::default(), frame, rows, weights, &[], key).distinct_rows()
-    }
-
-    /// Lets the rows of a partition share themselves out, each judged by the others.
-    fn begin_predicting(&mut self, core: &mut Core, frame: &Frame, rows: &[f64], weights: Vec<f64>) {
-        let floor = floors(rows, frame);
-        let (rows, weights) = self.distinct(frame, rows, weights);
-        let owners: Vec<usize> = rows.chunks_exact(self.n_columns).map(|row| core.likeliest(row)).collect();
-        let (fit, numbers) = refine(&rows, &weights, &floor, &owners);
-        self.pooling.begin(&fit.logs, &weights);
-        core.begin_predicting(floor);
-        for ((moments, _), number) in fit.components.into_iter().zip(numbers) {
-            core.comps[number].predict_by(moments);
-        }
-        core.renew_predictions();
-        core.renew_whole(&mut self.pooling);
-    }
-
-    /// A model for the first few rows: components that predict each other's rows, under a prior that they suggest.
-    fn begin_with_fit(&mut self) {
-        let (rows, weights) = self.ring.recent(self.ring.len());
-        let d = self.n_columns;
-        let frame = Frame::of_rows(&rows, d, self.scaling);
-        let floor = floors(&rows, &frame);
-        let (rows, weights) = self.distinct(&frame, &rows, weights);
-        let mut rng = num::stream(self.seed, u64::from(self.shard), u64::MAX / 2 - self.n_told);
-        let size = FitSize {
-            starts: (weights.len() / ROWS_PER_START).max(1),
-            most: self.settings.max_components,
-            n_free: FullGaussian.most_free(d),
-        };
-        let fit = ring_fit(&rows, &weights, &floor, size, &mut rng, &Interrupt::default());
-        let scale = (fit.target.iter().sum::<f64>() / d as f64).clamp(SCALES[SCALES.len() - 1], SCALES[0]);
-        let asked = &self.settings.dirichlet;
-        let strength = first_strengths(d)[1];
-        let Ok(prior) = Prior::new(d, asked.prior_scale.unwrap_or(scale), strength, asked) else { return };
-        let mut core = self.blank_core(prior);
-        core.work.comp.puts_off = false;
-        core.begin_predicting(floor);
-        for (moments, _) in fit.components {
-            let id = core.new_id();
-            core.mass += moments.count;
-            core.comps.push(Comp::new(id, moments, &core.prior, 0, &mut core.work.comp));
-        }
-        core.n_learnt = self.n_told;
-        self.pooling.begin(&fit.logs, &weights);
-        core.renew_predictions();
-        core.schedule();
-        core.renew_whole(&mut self.pooling);
-        (self.core, self.frame) = (Some(core), Some(frame));
-    }
-
-    fn blank_core(&self, prior: Prior) -> Core {
+    pub(super) fn blank_core(&self, prior: Prior) -> Core {
         let mut core = Core::new(self.rule, &self.settings, self.shard, prior);
         core.next_serial = self.core.as_ref().map_or(0, |core| core.next_serial);
         core.work.comp.puts_off = true;

@@ -38,7 +38,7 @@ impl DirichletMixture {
 
     fn step_in_batches(&mut self, weights: Option<&[f64]>, whole: bool, report: &mut StepReport) {
         let Some(core) = &mut self.core else { return };
-        let Work { framed, log_densities, lazy } = &mut self.work;
+        let Work { framed, log_densities, lazy, .. } = &mut self.work;
         let n = framed.len() / self.n_columns;
         self.tempo.push(framed, self.n_columns);
         lazy.foresight.block.load(framed, self.n_columns);

@@ -119,6 +119,9 @@ impl Core {
     }
 
     fn gain(&mut self, i: usize, j: usize, gains: &Gains) -> f64 {
+        if self.comps[i].found_by.is_some() && self.comps[i].found_by == self.comps[j].found_by {
+            return f64::NEG_INFINITY;
+        }
         let log_alpha = self.log_alpha();
         let (prior, marginals) = (&self.prior.clustering, &gains.log_marginals);
         // Rows at one place change a determinant by one factor: no need to make it anew.

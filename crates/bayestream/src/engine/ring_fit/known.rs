@@ -6,10 +6,16 @@ use crate::interrupt::Interrupt;
 
 /// Refines a partition of whole rows in the frame; `owners` says which component has each row. Returns also which of
 /// them each component that is left was.
-pub(in crate::engine) fn refine(x: &[f64], weights: &[f64], floor: &[f64], owners: &[usize]) -> (RingFit, Vec<usize>) {
-    let interrupt = Interrupt::default();
+pub(in crate::engine) fn refine(
+    x: &[f64],
+    weights: &[f64],
+    floor: &[f64],
+    owners: &[usize],
+    n_free: f64,
+    interrupt: &Interrupt,
+) -> (RingFit, Vec<usize>) {
     let d = floor.len();
-    let mut fit = Fit::new(x, weights, floor, &interrupt);
+    let mut fit = Fit::new(x, weights, floor, interrupt);
     let n_owners = owners.iter().max().map_or(0, |most| most + 1);
     let mut rows: Vec<Vec<u32>> = vec![Vec::new(); n_owners];
     owners.iter().enumerate().for_each(|(i, &owner)| rows[owner].push(i as u32));
@@ -24,5 +30,5 @@ pub(in crate::engine) fn refine(x: &[f64], weights: &[f64], floor: &[f64], owner
     fit.find_candidates();
     fit.sweep(if d > WIDE { WIDE_SWEEPS } else { FIRST_SWEEPS });
     let numbers = fit.members.iter().map(|m| m.number).collect();
-    (fit.finished(), numbers)
+    (fit.finished(n_free), numbers)
 }

@@ -54,6 +54,12 @@ pub(super) struct RingFit {
     pub target: Vec<f64>,
     /// Log-density of each row given the others, by the densities that are pooled.
     pub logs: [Vec<f64>; POOLED],
+    /// Sum of the rows' scores given the others, less the price of the components.
+    pub value: f64,
+    /// The component that has most of each row.
+    pub owners: Vec<usize>,
+    /// How much components share their rows: one minus the mean of Σ q².
+    pub overlap: f64,
 }
 
 /// What a component must gain, in nats: chance alone gains with each, the more the more ways there are to choose rows,
@@ -96,7 +102,7 @@ pub(super) fn ring_fit(
     } else {
         fit.find_members(size, rng);
     }
-    fit.finished()
+    fit.finished(size.n_free)
 }
 
 /// The covariance prior of one Gaussian for all rows: its own diagonal, and the rows that it is worth.
@@ -143,10 +149,22 @@ impl<'a> Fit<'a> {
         }
     }
 
-    fn finished(mut self) -> RingFit {
+    fn finished(mut self, n_free: f64) -> RingFit {
+        let value = self.log_score - price(n_free, self.weights.len(), self.total) * self.members.len() as f64;
+        let mut best = vec![(0.0, 0); self.weights.len()];
+        let mut squares = 0.0;
+        for (k, member) in self.members.iter().enumerate() {
+            for (&i, &share) in member.rows.iter().zip(&member.shares) {
+                squares += self.weights[i as usize] * share * share;
+                if share > best[i as usize].0 {
+                    best[i as usize] = (share, k);
+                }
+            }
+        }
+        let (owners, overlap) = (best.into_iter().map(|b| b.1).collect(), 1.0 - squares / self.total);
         let logs = self.judged();
         let components = self.members.into_iter().map(|m| (m.moments, m.worth)).collect();
-        RingFit { components, target: self.target, logs }
+        RingFit { components, target: self.target, logs, value, owners, overlap }
     }
 
     /// How many components, and which.
