@@ -1,7 +1,7 @@
 //! One component of a Dirichlet-process mixture.
 
 use super::halves::Halves;
-use super::predictive::Predictive;
+use super::predictive::Shared;
 use super::prior::Prior;
 use crate::family::{self, FilledRow, FullGaussian, Gauss, GaussScratch, Moments, WishartPosterior, WishartScratch};
 use crate::num::Whitener;
@@ -22,12 +22,12 @@ pub(super) struct Comp {
     pub posterior: WishartPosterior,
     /// The density that is handed out.
     pub gauss: Gauss,
-    /// What that is made of in `gmm/dp`; the other kinds make it of `moments`.
-    pub predictive: Option<Predictive>,
+    /// Rows that the density's prior is worth in `gmm/dp`.
+    pub worth: Option<f64>,
+    /// What the density is made of instead of `moments` when a ring fit found the component.
+    pub shared: Option<Shared>,
     /// Mass since the density was made.
     pub stale: f64,
-    /// The fit that told it from others, by its shard and its rows: assignments of single rows do not overrule that.
-    pub found_by: Option<(u32, u64)>,
     /// Rows learnt from when it was born.
     pub born: u64,
     /// Running sum of its posterior weights, for pruning.
@@ -97,14 +97,13 @@ impl Comp {
         scratch: &mut CompScratch,
     ) -> Comp {
         let claimed = moments.count;
-        let of_density = |p: &family::Prior| Some(Predictive { moments: moments.clone(), worth: p.worth? });
         let mut comp = Comp {
             id,
             gauss: Gauss::with_covariance(&[], &[]),
-            predictive: prior.density.as_ref().and_then(of_density),
+            worth: prior.density.as_ref().and_then(|common| common.worth),
+            shared: None,
             posterior,
             stale: 0.0,
-            found_by: None,
             born,
             claimed,
             halves: None,
@@ -122,8 +121,8 @@ impl Comp {
     pub fn add_row(&mut self, row: &[f64], weight: f64, prior: &Prior, scratch: &mut CompScratch) {
         self.keep_due_unless_stale(weight);
         self.moments.add_row(row, weight);
-        if let Some(predictive) = &mut self.predictive {
-            predictive.moments.add_row(row, weight);
+        if let Some(shared) = &mut self.shared {
+            shared.moments.add_row(row, weight);
         }
         self.posterior.add(row, weight, &mut scratch.wishart);
         self.grown(weight, prior, scratch);
@@ -133,8 +132,8 @@ impl Comp {
     pub fn add_filled(&mut self, filled: &FilledRow, weight: f64, prior: &Prior, scratch: &mut CompScratch) {
         self.keep_due_unless_stale(weight);
         add_filled(&mut self.moments, filled, weight);
-        if let Some(predictive) = &mut self.predictive {
-            add_filled(&mut predictive.moments, filled, weight);
+        if let Some(shared) = &mut self.shared {
+            add_filled(&mut shared.moments, filled, weight);
         }
         self.posterior.rebuild(&prior.clustering, &self.moments, &mut scratch.wishart);
         self.grown(weight, prior, scratch);
@@ -195,9 +194,9 @@ impl Comp {
             return;
         }
         self.stale = 0.0;
-        if let (Some(predictive), Some(common)) = (&self.predictive, &prior.density) {
-            let prior = predictive.prior(common);
-            self.gauss.refresh(FullGaussian, &predictive.moments, &prior, &mut scratch.gauss);
+        if let Some(prior) = self.density_prior(prior) {
+            let told = self.shared.as_ref().map_or(&self.moments, |shared| &shared.moments);
+            self.gauss.refresh(FullGaussian, told, &prior, &mut scratch.gauss);
             return;
         }
         let d = self.moments.n_columns();
@@ -222,30 +221,39 @@ impl Comp {
         self.posterior.whitener(scratch, &mut self.whitener);
     }
 
+    /// What its density is made of.
+    pub fn told(&self) -> &Moments {
+        self.shared.as_ref().map_or(&self.moments, |shared| &shared.moments)
+    }
+
     /// Rows that its density stands for.
     pub fn rows(&self) -> f64 {
-        self.predictive.as_ref().map_or(self.moments.count, |p| p.moments.count)
+        self.told().count
     }
 
-    /// Has its density rest on these statistics.
-    pub fn predict_by(&mut self, moments: Moments) {
-        let worth = moments.n_columns() as f64 + 2.0;
-        self.predictive = Some(Predictive { moments, worth });
+    /// The prior of its density's covariance, in the kind that has one.
+    pub fn density_prior(&self, prior: &Prior) -> Option<family::Prior> {
+        let common = prior.density.as_ref()?;
+        Some(family::Prior { worth: Some(self.worth?), ..common.clone() })
     }
 
-    /// Takes other rows in place of its own.
+    /// True when one fit told the two apart.
+    pub fn is_told_from(&self, other: &Comp) -> bool {
+        let found_by = |comp: &Comp| comp.shared.as_ref().map(|shared| shared.found_by);
+        found_by(self).is_some() && found_by(self) == found_by(other)
+    }
+
+    /// Takes other rows in place of its own, which it did not share.
     pub fn replace_rows(&mut self, moments: Moments) {
-        if let Some(predictive) = &mut self.predictive {
-            predictive.moments.clone_from(&moments);
-        }
         self.moments = moments;
+        self.shared = None;
     }
 
     /// Takes more rows.
     pub fn take_rows(&mut self, more: &Moments) {
         self.moments.add_scaled(1.0, more);
-        if let Some(predictive) = &mut self.predictive {
-            predictive.moments.add_scaled(1.0, more);
+        if let Some(shared) = &mut self.shared {
+            shared.moments.add_scaled(1.0, more);
         }
     }
 
@@ -254,16 +262,16 @@ impl Comp {
         self.moments.count *= keep;
         self.before.count *= keep;
         self.claimed *= keep;
-        if let Some(predictive) = &mut self.predictive {
-            predictive.moments.count *= keep;
+        if let Some(shared) = &mut self.shared {
+            shared.moments.count *= keep;
         }
     }
 
     /// Takes over another component's rows.
     pub fn absorb(&mut self, other: &Comp, prior: &Prior, scratch: &mut CompScratch) {
         self.moments.add_scaled(1.0, &other.moments);
-        if let (Some(one), Some(other)) = (&mut self.predictive, &other.predictive) {
-            one.moments.add_scaled(1.0, &other.moments);
+        if let Some(shared) = &mut self.shared {
+            shared.moments.add_scaled(1.0, other.told());
         }
         self.claimed += other.claimed;
         self.born = self.born.min(other.born);
@@ -277,7 +285,8 @@ impl Comp {
             && self.moments.count > 0.0
             && self.posterior.is_sound(n_columns)
             && self.gauss.is_sound(n_columns)
-            && self.predictive.as_ref().is_none_or(|p| p.is_sound(n_columns) && self.gauss.known().1 > 0.0)
+            && self.worth.is_none_or(|worth| worth.is_finite() && worth > 0.0 && self.gauss.known().1 > 0.0)
+            && self.shared.as_ref().is_none_or(|s| moments_sound(&s.moments, n_columns) && s.moments.count > 0.0)
             && self.stale.is_finite()
             && self.claimed.is_finite()
             && moments_sound(&self.before, n_columns)

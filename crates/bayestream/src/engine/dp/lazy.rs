@@ -31,6 +31,10 @@ pub(super) struct LazyWork {
     empty: Whitener,
     halves: HalvesScratch,
     gathered: Gathered,
+    /// Young components that changed in this batch: their log masses plus log-densities of a row, and the numbers of
+    /// those that were there before.
+    late: Vec<f64>,
+    outdated: Vec<usize>,
     /// Scores of rows at the distance from which they are far.
     least: Vec<f64>,
     pub foresight: Foresight,
@@ -75,7 +79,9 @@ impl Core {
         work.young.extend((0..k_before).filter(|&k| self.is_young(k)));
         work.changed.clear();
         work.changed.resize(work.young.len(), false);
-        work.foresight.begin((0..k_before).filter(|&k| !self.is_young(k)));
+        let shares = |k: &usize| self.comps[*k].shared.is_some() && !self.is_young(*k);
+        work.foresight.begin((0..k_before).filter(shares));
+        let mut grown = 0.0;
         work.scores.resize((k_before + 1) * stride, 0.0);
         for (comp, scores) in self.comps.iter().zip(work.scores.chunks_exact_mut(stride)) {
             let shift = choice.log_old + comp.moments.count.ln();
@@ -117,18 +123,27 @@ impl Core {
             let row = &rows[i * d..(i + 1) * d];
             let weight = weight_of(i);
             let (mut best, mut winner) = work.best[i];
+            work.late.clear();
+            work.outdated.clear();
             for (at, &k) in work.young.iter().enumerate() {
                 let score = match work.changed[at] {
                     false => work.young_scores[at * stride + i],
                     true => {
                         let comp = &self.comps[k];
                         let log_predictive = comp.posterior.log_predictive(row, &mut self.work.comp.wishart);
+                        work.late.push(comp.moments.count.ln() + log_predictive);
+                        if k < k_before {
+                            work.outdated.push(k);
+                        }
                         choice.log_old + comp.moments.count.ln() + log_predictive
                     }
                 };
                 if score > best {
                     (best, winner) = (score, k);
                 }
+            }
+            if !work.late.is_empty() {
+                work.foresight.amend(i, &work.outdated, &work.late, grown);
             }
             self.n_learnt += 1;
             if work.log_new[i] > best || winner == usize::MAX {
@@ -142,21 +157,22 @@ impl Core {
                     return 0;
                 }
                 self.birth(row, weight);
+                grown += weight;
                 work.young.push(self.comps.len() - 1);
                 work.changed.push(true);
                 work.index.push(Vec::new());
                 work.mass.push(Vec::new());
             } else if let Some(at) = work.young.iter().position(|&k| k == winner) {
                 work.changed[at] = true;
+                grown += weight;
                 let comp = &mut self.comps[winner];
                 comp.claimed += weight;
                 comp.add_row(row, weight, &self.prior, &mut self.work.comp);
             } else {
                 work.index[winner].push(i as u32);
                 work.mass[winner].push(weight);
-                (work.foresight.taken[i], work.foresight.taker[i]) = (weight, winner);
-                if best < work.least[winner] {
-                    work.foresight.alone.push(i);
+                if self.comps[winner].shared.is_some() {
+                    work.foresight.take(i, weight, winner, best < work.least[winner]);
                 }
             }
             self.mass += weight;

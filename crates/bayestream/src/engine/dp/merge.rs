@@ -2,6 +2,7 @@
 //! marginal likelihood are joined.
 
 use super::component::{Comp, CompScratch};
+use super::predictive::Shared;
 use super::{Core, DirichletMixture};
 use crate::engine::parts::{Pooling, Ring, ScoreTrack, Tempo, learn_again};
 use crate::structure::{ComponentId, EventLog};
@@ -96,8 +97,8 @@ impl DirichletMixture {
             let id = if taken(comp.id) { core.new_id() } else { comp.id };
             let mut adopted = Comp::new(id, moments, &core.prior, comp.born, &mut scratch);
             adopted.claimed = comp.claimed;
-            adopted.found_by = comp.found_by;
-            adopted.predictive = comp.predictive.as_ref().map(|p| p.mapped(&factor, &offset));
+            let mapped = |shared: &Shared| Shared { moments: shared.moments.mapped(&factor, &offset), ..*shared };
+            adopted.shared = comp.shared.as_ref().map(mapped);
             core.comps.push(adopted);
         }
         core.mass += theirs.mass;

@@ -270,7 +270,7 @@ impl Learner for DirichletMixture {
                     id: c.id,
                     weight: c.rows() / kept,
                     count: c.rows(),
-                    mean: frame.mean_out(c.predictive.as_ref().map_or(&c.moments.mean, |p| &p.moments.mean)),
+                    mean: frame.mean_out(&c.told().mean),
                     covariance: frame.covariance_out(&covariance),
                     latent_dim: None,
                     basis,

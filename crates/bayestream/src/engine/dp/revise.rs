@@ -1,13 +1,13 @@
 //! Models from a ring that holds every row: the first ones, and later a few that are right where components overlap.
 //!
 //! Which component a row belongs to is settled when it comes, and where components overlap the first assignments are
-//! wrong and never mended. So while the ring can hold every row, rows are shared out anew among the components there are,
-//! each row judged by the others; and the components of a ring fit take their place when they predict the rows better.
+//! wrong and never mended. So while the ring can hold every row, now and then the components of a ring fit take the place
+//! of those there are, when they predict rows better, each judged by the others.
 
 use super::DirichletMixture;
 use super::component::Comp;
 use super::core::Core;
-use super::predictive::Predictive;
+use super::predictive::Shared;
 use super::prior::{Prior, SCALES, first_strengths};
 use crate::data::Frame;
 use crate::engine::ofab::View;
@@ -96,29 +96,31 @@ impl DirichletMixture {
         ring_fit(&distinct.rows, &distinct.weights, &distinct.floor, size, &mut rng, &self.work.interrupt)
     }
 
-    /// Shares the rows of the ring, which are all there were, out anew, among these components or better ones.
+    /// Puts better components in the place of these, if the rows of the ring, which are all there were, show any.
     pub(super) fn revise(&mut self, core: &mut Core, frame: &Frame, rows: &[f64], weights: Vec<f64>) {
         let distinct = self.distinct(frame, rows, weights);
         let Distinct { rows, weights, floor } = &distinct;
         let owners: Vec<usize> = rows.chunks_exact(self.n_columns).map(|row| core.likeliest(row)).collect();
         let n_free = FullGaussian.most_free(self.n_columns);
-        let (refined, numbers) = refine(rows, weights, floor, &owners, n_free, &self.work.interrupt);
+        let refined = refine(rows, weights, floor, &owners, n_free, &self.work.interrupt);
         let fitted = self.fitted(&distinct, core.comps.len());
         core.begin_predicting(floor.clone());
         let best = if fitted.value > refined.value {
-            let found_by = Some((self.shard, self.n_told)).filter(|_| self.settings.memory.is_none());
-            core.replace_all(&fitted, rows, weights, found_by);
+            core.replace_all(&fitted, rows, weights, self.found_by());
             fitted
         } else {
-            for ((moments, _), number) in refined.components.iter().zip(numbers) {
-                core.comps[number].predict_by(moments.clone());
-            }
             refined
         };
         self.pooling.begin(&best.logs, weights);
         core.renew_predictions();
         core.renew_whole(&mut self.pooling);
+        if std::env::var("DBG").is_ok() { eprintln!("n {} k {} overlap {} value", self.n_told, core.comps.len(), best.overlap); }
         self.plan_revision(best.overlap, core.comps.len());
+    }
+
+    /// How components of a fit made now are marked. What fades is looked at by the rows that are left, and by nothing else.
+    fn found_by(&self) -> Option<(u32, u64)> {
+        self.settings.memory.is_none().then_some((self.shard, self.n_told))
     }
 
     fn plan_revision(&mut self, overlap: f64, k: usize) {
@@ -148,7 +150,7 @@ impl DirichletMixture {
         core.work.comp.puts_off = false;
         core.n_learnt = self.n_told;
         core.begin_predicting(distinct.floor.clone());
-        core.replace_all(&fit, &distinct.rows, &distinct.weights, None);
+        core.replace_all(&fit, &distinct.rows, &distinct.weights, self.found_by());
         self.pooling.begin(&fit.logs, &distinct.weights);
         core.renew_predictions();
         core.renew_whole(&mut self.pooling);
@@ -170,8 +172,8 @@ impl Core {
             let (id, born) = self.continued(&mut old, &moments.mean);
             let owned = if owned.count > 0.0 { owned } else { moments.clone() };
             let mut comp = Comp::new(id, owned, &self.prior, born, &mut self.work.comp);
-            comp.predictive = Some(Predictive { moments: moments.clone(), worth: *worth });
-            comp.found_by = found_by;
+            comp.worth = Some(*worth);
+            comp.shared = found_by.map(|found_by| Shared { found_by, moments: moments.clone() });
             self.comps.push(comp);
         }
         self.news.extend(old.iter().map(|gone| (gone.id, Happening::Died)));

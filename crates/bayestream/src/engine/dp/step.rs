@@ -42,12 +42,14 @@ impl DirichletMixture {
         let n = framed.len() / self.n_columns;
         self.tempo.push(framed, self.n_columns);
         lazy.foresight.block.load(framed, self.n_columns);
-        let when = (self.tempo.row_worth(), self.n_seen - n as u64);
-        lazy.foresight.run(core, &mut self.pooling, weights, when, log_densities);
+        let Some(one_for_all) = self.pooling.whole() else { return };
+        lazy.foresight.run(core, one_for_all);
         match whole {
             true => report.n_repairs += core.learn_batch(framed, weights, lazy),
             false => core.learn_holed(framed, weights),
         }
+        let (worth, first) = (self.tempo.row_worth(), self.n_seen - n as u64);
+        self.pooling.predict(&lazy.foresight.predictions, weights, worth, first, log_densities);
         if let Some(memory) = self.settings.memory {
             let mass = weights.map_or(n as f64, |w| w.iter().sum());
             self.pooling.fade((-mass / memory).exp());

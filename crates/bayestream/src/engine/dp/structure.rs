@@ -119,7 +119,7 @@ impl Core {
     }
 
     fn gain(&mut self, i: usize, j: usize, gains: &Gains) -> f64 {
-        if self.comps[i].found_by.is_some() && self.comps[i].found_by == self.comps[j].found_by {
+        if self.comps[i].is_told_from(&self.comps[j]) {
             return f64::NEG_INFINITY;
         }
         let log_alpha = self.log_alpha();

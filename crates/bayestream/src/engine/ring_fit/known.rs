@@ -4,8 +4,7 @@ use super::member::Member;
 use super::{FIRST_SWEEPS, Fit, RingFit, WIDE, WIDE_SWEEPS};
 use crate::interrupt::Interrupt;
 
-/// Refines a partition of whole rows in the frame; `owners` says which component has each row. Returns also which of
-/// them each component that is left was.
+/// Refines a partition of whole rows in the frame; `owners` says which component has each row.
 pub(in crate::engine) fn refine(
     x: &[f64],
     weights: &[f64],
@@ -13,22 +12,21 @@ pub(in crate::engine) fn refine(
     owners: &[usize],
     n_free: f64,
     interrupt: &Interrupt,
-) -> (RingFit, Vec<usize>) {
+) -> RingFit {
     let d = floor.len();
     let mut fit = Fit::new(x, weights, floor, interrupt);
     let n_owners = owners.iter().max().map_or(0, |most| most + 1);
     let mut rows: Vec<Vec<u32>> = vec![Vec::new(); n_owners];
     owners.iter().enumerate().for_each(|(i, &owner)| rows[owner].push(i as u32));
-    for (number, rows) in rows.into_iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
-        let centre = x[rows[0] as usize * d..][..d].to_vec();
-        let mut member = Member::of_rows(rows, &centre);
-        member.number = number;
-        fit.members.push(member);
-    }
+    let centre = |rows: &[u32]| x[rows[0] as usize * d..][..d].to_vec();
+    let with_rows = rows.into_iter().filter(|rows| !rows.is_empty());
+    fit.members.extend(with_rows.map(|rows| {
+        let centre = centre(&rows);
+        Member::of_rows(rows, &centre)
+    }));
     fit.learn();
     fit.refresh(true);
     fit.find_candidates();
     fit.sweep(if d > WIDE { WIDE_SWEEPS } else { FIRST_SWEEPS });
-    let numbers = fit.members.iter().map(|m| m.number).collect();
-    (fit.finished(n_free), numbers)
+    fit.finished(n_free)
 }

@@ -13,8 +13,6 @@ const FLAT: f64 = 1e-12;
 
 #[derive(Clone, Debug)]
 pub(super) struct Member {
-    /// Its number in the partition that it was made of, where there was one.
-    pub number: usize,
     pub moments: Moments,
     /// Rows that the target covariance is worth, κ.
     pub worth: f64,
@@ -61,7 +59,6 @@ impl Member {
     /// A component that shares rows with others.
     pub fn sharing(rows: Vec<u32>, shares: Vec<f64>, centre: &[f64]) -> Member {
         Member {
-            number: 0,
             moments: Moments::empty_at(centre),
             worth: centre.len() as f64 + 2.0,
             shares,
