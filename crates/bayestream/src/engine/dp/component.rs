@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 /// A density is refreshed when this share of its count is new.
 const REFRESH: f64 = 0.02;
+/// Rows below which a component is young, in units of columns + 2.
+const YOUNG: f64 = 3.0;
 /// Enough rows for [`Gauss::refresh`] to add nothing of its own: the prior is blended in before.
 const MANY: f64 = 1e12;
 
@@ -22,7 +24,7 @@ pub(super) struct Comp {
     pub posterior: WishartPosterior,
     /// The density that is handed out.
     pub gauss: Gauss,
-    /// Rows that the density's prior is worth in `gmm/dp`.
+    /// Rows that the density's prior is worth in `gmm/dp`; unknown until it is judged when structure is looked at.
     pub worth: Option<f64>,
     /// What the density is made of instead of `moments` when a ring fit found the component.
     pub shared: Option<Shared>,
@@ -100,7 +102,7 @@ impl Comp {
         let mut comp = Comp {
             id,
             gauss: Gauss::with_covariance(&[], &[]),
-            worth: prior.density.as_ref().and_then(|common| common.worth),
+            worth: None,
             shared: None,
             posterior,
             stale: 0.0,
@@ -221,6 +223,11 @@ impl Comp {
         self.posterior.whitener(scratch, &mut self.whitener);
     }
 
+    /// True while it knows little more than its first rows.
+    pub fn is_young(&self) -> bool {
+        self.moments.count < YOUNG * (self.moments.n_columns() as f64 + 2.0)
+    }
+
     /// What its density is made of.
     pub fn told(&self) -> &Moments {
         self.shared.as_ref().map_or(&self.moments, |shared| &shared.moments)
@@ -234,7 +241,8 @@ impl Comp {
     /// The prior of its density's covariance, in the kind that has one.
     pub fn density_prior(&self, prior: &Prior) -> Option<family::Prior> {
         let common = prior.density.as_ref()?;
-        Some(family::Prior { worth: Some(self.worth?), ..common.clone() })
+        let unjudged = if self.is_young() { common.worth } else { Some(prior.usual_worth) };
+        Some(family::Prior { worth: self.worth.or(unjudged), ..common.clone() })
     }
 
     /// True when one fit told the two apart.

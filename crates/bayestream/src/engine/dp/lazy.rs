@@ -10,8 +10,6 @@ use super::predictive::Foresight;
 use crate::family::WishartPosterior;
 use crate::num::{self, Lanes, Whitener};
 
-/// Rows below which a component is young, in units of columns + 2.
-const YOUNG: f64 = 3.0;
 /// Standard deviations beyond which a row is far from a component.
 const FAR_SD: f64 = 4.0;
 
@@ -60,11 +58,6 @@ fn log_predictive(posterior: &WishartPosterior, whitener: &Whitener, lanes: &Lan
 }
 
 impl Core {
-    fn is_young(&self, k: usize) -> bool {
-        let moments = &self.comps[k].moments;
-        moments.count < YOUNG * (moments.n_columns() as f64 + 2.0)
-    }
-
     /// Learns from whole rows, which have been foreseen.
     pub fn learn_batch(&mut self, rows: &[f64], weights: Option<&[f64]>, work: &mut LazyWork) -> u32 {
         let d = self.prior.clustering.n_columns();
@@ -76,10 +69,10 @@ impl Core {
         let choice = self.concentration.choice(self.comps.len(), self.mass);
         let k_before = self.comps.len();
         work.young.clear();
-        work.young.extend((0..k_before).filter(|&k| self.is_young(k)));
+        work.young.extend((0..k_before).filter(|&k| self.comps[k].is_young()));
         work.changed.clear();
         work.changed.resize(work.young.len(), false);
-        let shares = |k: &usize| self.comps[*k].shared.is_some() && !self.is_young(*k);
+        let shares = |k: &usize| self.comps[*k].shared.is_some() && !self.comps[*k].is_young();
         work.foresight.begin((0..k_before).filter(shares));
         let mut grown = 0.0;
         work.scores.resize((k_before + 1) * stride, 0.0);
@@ -103,7 +96,7 @@ impl Core {
         work.best.resize(n, (f64::NEG_INFINITY, usize::MAX));
         work.young_scores.clear();
         for (k, scores) in work.scores.chunks_exact(stride).enumerate().take(k_before) {
-            if self.is_young(k) {
+            if self.comps[k].is_young() {
                 work.young_scores.extend_from_slice(scores);
                 continue;
             }

@@ -19,6 +19,8 @@ mod lazy;
 mod merge;
 mod paper;
 mod predictive;
+#[cfg(test)]
+mod predictive_laws;
 mod prior;
 mod revise;
 mod split;

@@ -7,6 +7,7 @@
 
 use super::component::Comp;
 use super::core::Core;
+use super::prior::median;
 use crate::engine::parts::{Gather, Pooling, accumulate, diagonal_within};
 use crate::family::{self, FullGaussian, Gauss, Moments, PriorWorth, model_covariance};
 use crate::num;
@@ -113,9 +114,8 @@ impl Foresight {
 impl Core {
     /// From now on densities are predictive.
     pub fn begin_predicting(&mut self, floor: Vec<f64>) {
-        let worth = floor.len() as f64 + 2.0;
-        self.prior.density = Some(family::Prior { target: floor.clone(), floor, worth: Some(worth) });
-        self.comps.iter_mut().for_each(|comp| comp.worth = Some(worth));
+        let newborn = Some(floor.len() as f64 + 2.0);
+        self.prior.density = Some(family::Prior { target: floor.clone(), floor, worth: newborn });
     }
 
     /// The component that a whole row belongs to most likely.
@@ -132,6 +132,11 @@ impl Core {
         let target = diagonal_within(told(), &common.floor);
         let worths = PriorWorth::new(target.len()).choose(told(), &target);
         common.target = target;
+        let known = self.comps.iter().zip(&worths).filter(|(comp, _)| !comp.is_young()).map(|(_, worth)| *worth);
+        let known: Vec<f64> = known.collect();
+        if !known.is_empty() {
+            self.prior.usual_worth = median(known.into_iter());
+        }
         for (comp, worth) in self.comps.iter_mut().zip(worths) {
             comp.worth = Some(worth);
             comp.refresh_density(&self.prior, &mut self.work.comp);

@@ -22,7 +22,7 @@ const FIRST_FIT: u64 = 2;
 /// Growth of the rows between two revisions.
 const GROWTH: u64 = 4;
 /// Share of their rows that components share on average for another revision.
-const OVERLAPPING: f64 = 0.02;
+const OVERLAPPING: f64 = 0.005;
 /// Rows the ring holds at most for a revision: so many, or more when there are many components.
 const LARGEST_RING: usize = 16_000;
 const ROWS_PER_COMPONENT: usize = 64;
@@ -114,7 +114,6 @@ impl DirichletMixture {
         self.pooling.begin(&best.logs, weights);
         core.renew_predictions();
         core.renew_whole(&mut self.pooling);
-        if std::env::var("DBG").is_ok() { eprintln!("n {} k {} overlap {} value", self.n_told, core.comps.len(), best.overlap); }
         self.plan_revision(best.overlap, core.comps.len());
     }
 

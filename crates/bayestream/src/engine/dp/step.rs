@@ -54,7 +54,9 @@ impl DirichletMixture {
             let mass = weights.map_or(n as f64, |w| w.iter().sum());
             self.pooling.fade((-mass / memory).exp());
         }
-        if core.look() {
+        if let Some(grown) = core.look() {
+            // Rows that were predicted by a model that lacked components say little of how good it is now.
+            self.pooling.fade(grown * grown);
             core.renew_whole(&mut self.pooling);
         }
     }

@@ -43,11 +43,12 @@ fn is_at_one_place(moments: &Moments) -> bool {
 }
 
 impl Core {
-    /// The prior, splits and merges of `gmm/dp`, when it is time; false when it is not.
-    pub fn look(&mut self) -> bool {
+    /// The prior, splits and merges of `gmm/dp`, when it is time; returns the rows at the last look as a share of those now.
+    pub fn look(&mut self) -> Option<f64> {
         if self.n_learnt < self.next_structure || self.comps.is_empty() {
-            return false;
+            return None;
         }
+        let grown = self.looked_at as f64 / self.n_learnt as f64;
         self.give_up_light();
         self.learn_prior();
         self.split_all();
@@ -55,12 +56,13 @@ impl Core {
         self.renew_halves();
         self.renew_predictions();
         self.schedule();
-        true
+        Some(grown)
     }
 
     /// Ends a look: what there is now is what the next one compares with.
     pub fn schedule(&mut self) {
         self.comps.iter_mut().for_each(|comp| comp.before.clone_from(&comp.moments));
+        self.looked_at = self.n_learnt;
         self.next_structure = self.n_learnt + (self.n_learnt / LOOKS_PER_AGE).clamp(SHORTEST_LOOK, LONGEST_LOOK);
     }
 

@@ -19,9 +19,9 @@ use crate::interrupt::Interrupt;
 use crate::num::{self, Rng};
 use crate::structure::{BROAD_DOF, HEAVY_DOF, POOLED, RowBlock};
 use candidates::{candidates, cheapest_pairs};
+pub(super) use known::refine;
 use member::{Member, Scratch, Tail};
 use narrow::Narrow;
-pub(super) use known::refine;
 pub(super) use narrow::WIDE;
 
 /// Components that a row may choose from: those nearest to the one that has most of it.
