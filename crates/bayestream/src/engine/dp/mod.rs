@@ -6,7 +6,8 @@
 //! The loop, per row: Student-t predictive under every component and under the prior; the likeliest takes the row (SVA:
 //! each takes its share); its statistics and its posterior are updated; α follows the number of components.
 //! `gmm/dp` also merges pairs and splits components when the marginal likelihood gains by it, and learns the prior from
-//! the components it has.
+//! the components it has; it is revised by fits of a ring while that holds every row, and predicts rows by a pool of
+//! densities. Its first model is of two rows.
 //!
 //! Key: m_h mass of a component · α concentration · λ rate of its prior · ν₀, c₀, S₀ the normal-Wishart prior · s prior
 //! scale · G log odds of one component against two · q_h posterior weight of a component for a row.
