@@ -65,6 +65,7 @@ pub(super) struct CompScratch {
     gauss: GaussScratch,
     blended: Vec<f64>,
     floor: Option<family::Prior>,
+    density: Option<family::Prior>,
 }
 
 impl Comp {
@@ -196,9 +197,13 @@ impl Comp {
             return;
         }
         self.stale = 0.0;
-        if let Some(prior) = self.density_prior(prior) {
+        if let Some(common) = &prior.density {
+            let of_this = scratch.density.get_or_insert_with(|| common.clone());
+            of_this.target.clone_from(&common.target);
+            of_this.floor.clone_from(&common.floor);
+            of_this.worth = self.density_worth(prior);
             let told = self.shared.as_ref().map_or(&self.moments, |shared| &shared.moments);
-            self.gauss.refresh(FullGaussian, told, &prior, &mut scratch.gauss);
+            self.gauss.refresh(FullGaussian, told, of_this, &mut scratch.gauss);
             return;
         }
         let d = self.moments.n_columns();
@@ -238,11 +243,11 @@ impl Comp {
         self.told().count
     }
 
-    /// The prior of its density's covariance, in the kind that has one.
-    pub fn density_prior(&self, prior: &Prior) -> Option<family::Prior> {
+    /// Rows that the prior of its density is worth, in the kind that has one.
+    pub fn density_worth(&self, prior: &Prior) -> Option<f64> {
         let common = prior.density.as_ref()?;
         let unjudged = if self.is_young() { common.worth } else { Some(prior.usual_worth) };
-        Some(family::Prior { worth: self.worth.or(unjudged), ..common.clone() })
+        self.worth.or(unjudged)
     }
 
     /// True when one fit told the two apart.
@@ -294,7 +299,7 @@ impl Comp {
             && self.posterior.is_sound(n_columns)
             && self.gauss.is_sound(n_columns)
             && self.worth.is_none_or(|worth| worth.is_finite() && worth > 0.0 && self.gauss.known().1 > 0.0)
-            && self.shared.as_ref().is_none_or(|s| moments_sound(&s.moments, n_columns) && s.moments.count > 0.0)
+            && self.shared.as_ref().is_none_or(|shared| shared.is_sound(n_columns))
             && self.stale.is_finite()
             && self.claimed.is_finite()
             && moments_sound(&self.before, n_columns)

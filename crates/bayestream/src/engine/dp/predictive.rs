@@ -5,7 +5,7 @@
 //! that a ring fit found rest on statistics of their own, to which rows add by their shares. What the densities' priors are
 //! worth is judged by marginal likelihood whenever the structure is looked at.
 
-use super::component::Comp;
+use super::component::{Comp, moments_sound};
 use super::core::Core;
 use super::prior::median;
 use crate::engine::parts::{Gather, Pooling, accumulate, diagonal_within};
@@ -21,6 +21,14 @@ pub(super) struct Shared {
     pub found_by: (u32, u64),
     /// Nothing of the prior is inside.
     pub moments: Moments,
+}
+
+impl Shared {
+    pub fn is_sound(&self, n_columns: usize) -> bool {
+        moments_sound(&self.moments, n_columns)
+            && self.moments.count > 0.0
+            && (0..n_columns).all(|j| self.moments.covariance[j * n_columns + j] >= 0.0)
+    }
 }
 
 /// Rows before they are learned: their densities, and to whom they belong by which share. Buffers are reused.
@@ -152,8 +160,9 @@ impl Core {
 
     /// Writes the covariance of a component's density; returns the rows it rests on where that is known.
     pub fn covariance_of(&self, comp: &Comp, out: &mut Vec<f64>) -> Option<f64> {
-        match comp.density_prior(&self.prior) {
-            Some(prior) => {
+        match &self.prior.density {
+            Some(common) => {
+                let prior = family::Prior { worth: comp.density_worth(&self.prior), ..common.clone() };
                 model_covariance(FullGaussian, comp.told(), &prior, out);
                 Some(prior.basis(comp.rows()))
             }

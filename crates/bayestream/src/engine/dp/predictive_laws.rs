@@ -96,7 +96,8 @@ fn a_constant_column_is_known_to_its_step() {
     let (mut both, mut one) = (learned(2, &rows, 0).scorer(), learned(1, &alone, 0).scorer());
     let gain = log_density(&mut both, &[0.3, 5.0]) - log_density(&mut one, &[0.3]);
     // A normal of standard deviation 1/√12 at its middle.
-    assert!((gain - 0.324).abs() < 0.1, "{gain}");
+    let parts: Vec<_> = both.parts().map(|(weight, gauss)| (weight, gauss.known(), gauss.covariance())).collect();
+    assert!((gain - 0.324).abs() < 0.1, "{gain}: {parts:?}");
 }
 
 #[test]

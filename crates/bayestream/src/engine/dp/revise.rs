@@ -19,8 +19,9 @@ use crate::structure::{ComponentId, Happening};
 
 /// Rows of which the first model is made; until the warm-up begins it is made anew whenever they have doubled.
 const FIRST_FIT: u64 = 2;
-/// Growth of the rows between two revisions.
-const GROWTH: u64 = 4;
+/// Growth of the rows between two revisions: so much where the ring can hold that many, or less, but no less than double.
+const MOST_GROWTH: u64 = 4;
+const LEAST_GROWTH: u64 = 2;
 /// Share of their rows that components share on average for another revision.
 const OVERLAPPING: f64 = 0.005;
 /// Rows the ring holds at most for a revision: so many, or more when there are many components.
@@ -111,6 +112,10 @@ impl DirichletMixture {
         } else {
             refined
         };
+        if best.overlap <= OVERLAPPING {
+            // Rows that belong to one component each need not be shared.
+            core.comps.iter_mut().for_each(|comp| comp.shared = None);
+        }
         self.pooling.begin(&best.logs, weights);
         core.renew_predictions();
         core.renew_whole(&mut self.pooling);
@@ -123,11 +128,13 @@ impl DirichletMixture {
     }
 
     fn plan_revision(&mut self, overlap: f64, k: usize) {
-        let next = GROWTH * self.n_told;
-        let largest = (ROWS_PER_COMPONENT * k).clamp(LARGEST_RING, MOST_BUFFERED);
-        let may_grow = self.settings.buffer.is_none() && self.settings.memory.is_none();
-        let fits = next as usize <= if may_grow { largest } else { self.ring.capacity() };
-        let is_due = fits && overlap > OVERLAPPING && self.n_told as usize <= self.ring.len();
+        let largest = match self.settings.buffer.is_none() && self.settings.memory.is_none() {
+            true => (ROWS_PER_COMPONENT * k).clamp(LARGEST_RING, MOST_BUFFERED),
+            false => self.ring.capacity(),
+        };
+        let next = (MOST_GROWTH * self.n_told).min(largest as u64);
+        let is_due =
+            next >= LEAST_GROWTH * self.n_told && overlap > OVERLAPPING && self.n_told as usize <= self.ring.len();
         self.next_revision = if is_due { next } else { 0 };
         if is_due {
             self.ring.grow(next as usize);
