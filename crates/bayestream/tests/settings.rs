@@ -183,7 +183,9 @@ fn a_limit_that_keeps_components_out_is_said() {
         let mut config = Config::new(kind, columns);
         config.settings.max_components = most;
         let mut model = Model::new(config).unwrap();
-        rows[..n * 3].chunks(1500).for_each(|part| drop(model.update(&Batch::new(part, 3).unwrap()).unwrap()));
+        rows[..n * 3].chunks(1500).for_each(|part| {
+            model.update(&Batch::new(part, 3).unwrap()).unwrap();
+        });
         model
     };
     for kind in [Kind::GmmOfab, Kind::MppcaOfab, Kind::GmmDp] {
@@ -216,7 +218,9 @@ fn every_number_of_components_to_begin_with_is_learned_with() {
                 let mut config = Config::new(kind, ["x", "y"].map(String::from).to_vec());
                 config.settings.start_components = starts;
                 let mut model = Model::new(config).unwrap();
-                rows.chunks(1000).for_each(|part| drop(model.update(&Batch::new(part, 2).unwrap()).unwrap()));
+                rows.chunks(1000).for_each(|part| {
+                    model.update(&Batch::new(part, 2).unwrap()).unwrap();
+                });
                 model.finish();
                 assert!(model.snapshot().k_realized() > 0, "{kind} {starts} {name}");
             }

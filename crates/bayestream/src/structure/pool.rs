@@ -165,6 +165,22 @@ impl Predictions {
         self.finish(block, whole);
     }
 
+    /// Takes in, for one row, what changed since its block was evaluated: components that are `outdated`, all of a mass
+    /// together of which e^`log_mass` is there, count no more, and e^`log_late` is the sum of mass times density of those
+    /// in their place; e^`log_now` is the mass of all.
+    pub fn amend(&mut self, row: usize, outdated: &[usize], log_mass: f64, log_late: f64, log_now: f64) {
+        for (posterior, log) in [&self.student, &self.heavy].into_iter().zip(&mut self.logs) {
+            let gone: f64 = outdated.iter().map(|k| posterior.q[k * posterior.stride + row]).sum();
+            let left = (1.0 - gone).max(f64::MIN_POSITIVE).ln();
+            log[row] = num::log_sum_exp(&[log_mass + log[row] + left, log_late]) - log_now;
+        }
+    }
+
+    /// Shares of the components in each row under the mixture.
+    pub fn shares(&self) -> &Posterior {
+        &self.student
+    }
+
     /// Forgets the last block.
     pub fn begin(&mut self, block: &RowBlock) {
         for posterior in [&mut self.student, &mut self.heavy] {

@@ -43,6 +43,8 @@ pub(super) struct Core {
     pub n_learnt: u64,
     pub next_serial: u32,
     pub next_structure: u64,
+    /// Rows learnt from when structure was looked at last.
+    pub looked_at: u64,
     pub overlaps: Overlaps,
     /// What happened since it was last asked.
     #[serde(skip)]
@@ -88,6 +90,7 @@ impl Core {
             n_learnt: 0,
             next_serial: 0,
             next_structure: 0,
+            looked_at: 0,
             overlaps: Overlaps::default(),
             news: Vec::new(),
             work: CoreWork::default(),

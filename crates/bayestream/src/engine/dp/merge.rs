@@ -2,8 +2,9 @@
 //! marginal likelihood are joined.
 
 use super::component::{Comp, CompScratch};
+use super::predictive::Shared;
 use super::{Core, DirichletMixture};
-use crate::engine::parts::{Ring, ScoreTrack, learn_again};
+use crate::engine::parts::{Pooling, Ring, ScoreTrack, Tempo, learn_again};
 use crate::structure::{ComponentId, EventLog, Happening};
 
 impl DirichletMixture {
@@ -34,6 +35,9 @@ impl DirichletMixture {
             n_seen: 0,
             frame: None,
             core: None,
+            pooling: Pooling::default(),
+            tempo: Tempo::default(),
+            next_revision: 0,
             ring: Ring::new(self.n_columns, self.ring.capacity()),
             n_told: 0,
             settled: false,
@@ -52,6 +56,8 @@ impl DirichletMixture {
         merged.settled = true;
         merged.events = EventLog::joined(parts.iter().map(|p| &p.events));
         merged.scores = ScoreTrack::joined(parts.iter().map(|p| &p.scores));
+        parts.iter().for_each(|p| merged.pooling.add(&p.pooling));
+        parts.iter().for_each(|p| merged.tempo.add(&p.tempo));
         merged.join_rings(parts);
         let Some(mut core) = parts[0].core.clone() else { return merged };
         core.shard = shard;
@@ -60,6 +66,7 @@ impl DirichletMixture {
             merged.adopt_all(&mut core, part);
         }
         core.merge_across();
+        core.renew_whole(&mut merged.pooling);
         for (component, what) in core.news.drain(..) {
             if what == Happening::Full {
                 merged.events.push_full(merged.n_seen, component);
@@ -95,6 +102,8 @@ impl DirichletMixture {
             let id = if taken(comp.id) { core.new_id() } else { comp.id };
             let mut adopted = Comp::new(id, moments, &core.prior, comp.born, &mut scratch);
             adopted.claimed = comp.claimed;
+            let mapped = |shared: &Shared| Shared { moments: shared.moments.mapped(&factor, &offset), ..*shared };
+            adopted.shared = comp.shared.as_ref().map(mapped);
             core.comps.push(adopted);
         }
         core.mass += theirs.mass;
@@ -108,6 +117,7 @@ impl Core {
         self.learn_prior();
         self.merge_all();
         while self.comps.len() > self.settings.max_components && self.make_room() {}
+        self.renew_predictions();
         self.schedule();
     }
 }

@@ -6,7 +6,8 @@
 //! The loop, per row: Student-t predictive under every component and under the prior; the likeliest takes the row (SVA:
 //! each takes its share); its statistics and its posterior are updated; α follows the number of components.
 //! `gmm/dp` also merges pairs and splits components when the marginal likelihood gains by it, and learns the prior from
-//! the components it has.
+//! the components it has; it is revised by fits of a ring while that holds every row, and predicts rows by a pool of
+//! densities. Its first model is of two rows.
 //!
 //! Key: m_h mass of a component · α concentration · λ rate of its prior · ν₀, c₀, S₀ the normal-Wishart prior · s prior
 //! scale · G log odds of one component against two · q_h posterior weight of a component for a row.
@@ -18,9 +19,14 @@ mod halves;
 mod lazy;
 mod merge;
 mod paper;
+mod predictive;
+#[cfg(test)]
+mod predictive_laws;
 mod prior;
+mod revise;
 mod split;
 mod start;
+mod step;
 mod structure;
 #[cfg(test)]
 mod tests;
@@ -28,12 +34,12 @@ mod tests;
 pub use self::core::Rule;
 
 use self::core::Core;
-use super::parts::{Ring, ScoreTrack};
+use super::parts::{Pooling, Ring, ScoreTrack, Tempo};
 use super::{Learner, StepReport};
 use crate::data::{Batch, Frame, Scaling};
 use crate::interrupt::Interrupt;
 use crate::model::{Config, Settings};
-use crate::structure::{Component, Evaluation, Event, EventLog, Happening, LogScore, Scorer};
+use crate::structure::{Component, Evaluation, Event, EventLog, Happening, LogScore, Pool, PooledSnapshot, Scorer};
 use component::Comp;
 use lazy::LazyWork;
 use serde::{Deserialize, Serialize};
@@ -64,6 +70,11 @@ pub struct DirichletMixture {
     /// Unknown until the first rows have shown the columns' scales.
     frame: Option<Frame>,
     core: Option<Core>,
+    /// Only `gmm/dp` pools.
+    pooling: Pooling,
+    tempo: Tempo,
+    /// When the model is revised from a ring that still holds every row; 0 when that is over.
+    next_revision: u64,
     ring: Ring,
     /// Rows that had at least one cell: those are learnt from.
     n_told: u64,
@@ -102,6 +113,9 @@ impl DirichletMixture {
             n_seen: 0,
             frame: None,
             core: None,
+            pooling: Pooling::default(),
+            tempo: Tempo::default(),
+            next_revision: 0,
             ring: Ring::new(n_columns, buffer),
             n_told: 0,
             settled: false,
@@ -121,10 +135,19 @@ impl DirichletMixture {
     }
 
     fn total(&self) -> f64 {
-        self.comps().iter().map(|c| c.moments.count).sum()
+        self.comps().iter().map(Comp::rows).sum()
     }
 
-    /// The first, provisional model is made here, the first full one at the end of the warm-up.
+    /// True for `gmm/dp`, whose densities are predictive and pooled.
+    fn pools(&self) -> bool {
+        self.rule == Rule::Lazy
+    }
+
+    fn pool(&self) -> Option<Pool> {
+        self.pooling.pool(self.tempo.counts())
+    }
+
+    /// The first model of the kind's own is made here, though provisional; the first full one at the end of the warm-up.
     fn milestones(&self) -> [u64; 2] {
         let least = match self.rule {
             Rule::Lazy => (WARM_UP_PER_COLUMN * self.n_columns).min(LONGEST_WARM_UP).min(self.ring.capacity()),
@@ -132,40 +155,6 @@ impl DirichletMixture {
         };
         let warm = self.settings.warm_up.max(least);
         [(5 * self.n_columns).max(100).min(warm) as u64, warm as u64]
-    }
-
-    /// Learns from rows with at least one cell each.
-    fn step(&mut self, rows: &[f64], weights: Option<&[f64]>, report: &mut StepReport) {
-        let d = self.n_columns;
-        let (Some(frame), Some(core)) = (&self.frame, &mut self.core) else { return };
-        let Work { framed, log_densities, lazy, .. } = &mut self.work;
-        framed.clear();
-        frame.push_rows(rows, framed);
-        log_densities.clear();
-        // One NaN makes the sum one: a pass without branches over whole rows.
-        let whole = !framed.iter().sum::<f64>().is_nan();
-        match self.rule {
-            Rule::Lazy if whole => report.n_repairs += core.learn_batch(framed, weights, lazy, log_densities),
-            Rule::Lazy => core.learn_holed(framed, weights, log_densities),
-            _ => {
-                for (i, row) in framed.chunks_exact(d).enumerate() {
-                    if core.work.interrupt.is_raised() {
-                        return;
-                    }
-                    log_densities.push(core.learn_row(row, weights.map_or(1.0, |w| w[i])));
-                }
-            }
-        }
-        let jacobian = frame.log_jacobian();
-        for (log_density, row) in log_densities.iter().zip(framed.chunks_exact(d)) {
-            let log_density = log_density + if whole { jacobian } else { frame.log_jacobian_of(row) };
-            self.scores.push(log_density);
-            report.log_score += log_density;
-            report.n_scored += 1;
-        }
-        if self.rule == Rule::Lazy {
-            core.look();
-        }
     }
 
     fn tell(&mut self) {
@@ -196,19 +185,15 @@ impl DirichletMixture {
         let (n, d) = (rows.len() / self.n_columns, self.n_columns);
         let mut at = 0;
         while at < n && !self.work.interrupt.is_raised() {
-            let to_milestone = self.milestones().iter().filter(|&&m| m > self.n_told).map(|m| m - self.n_told).min();
-            let take = (n - at).min(CHUNK).min(to_milestone.map_or(CHUNK, |m| m as usize));
+            let take = (n - at).min(CHUNK).min(self.next_model_in().map_or(CHUNK, |left| left as usize));
             let part = &rows[at * d..(at + take) * d];
             let part_weights = weights.map(|w| &w[at..at + take]);
             self.ring.push(part, part_weights);
             self.n_told += take as u64;
             self.n_seen += take as u64;
             self.step(part, part_weights, report);
-            let [early, warm] = self.milestones();
-            if self.n_told == early || self.n_told == warm {
-                self.start_over();
-            }
-            if self.n_told == warm {
+            self.renew_model();
+            if self.n_told == self.milestones()[1] {
                 self.settle();
             }
             self.tell();
@@ -258,11 +243,10 @@ impl Learner for DirichletMixture {
     }
 
     fn asks_within(&self, n_rows: usize) -> bool {
-        let after = self.n_told + n_rows as u64;
-        let starts = self.milestones().iter().any(|&m| self.n_told < m && m <= after);
+        let is_near = self.next_model_in().is_some_and(|left| left <= n_rows as u64);
         let looks = self.core.as_ref().is_some_and(|core| core.n_learnt + n_rows as u64 >= core.next_structure);
         let touched = (n_rows * self.comps().len()) as f64 * (self.n_columns as f64).powi(2);
-        self.work.heeded.is_armed() && (starts || touched >= LONG || (looks && self.rule == Rule::Lazy))
+        self.work.heeded.is_armed() && (is_near || touched >= LONG || (looks && self.rule == Rule::Lazy))
     }
 
     fn begin_early(&mut self) {
@@ -272,7 +256,7 @@ impl Learner for DirichletMixture {
     }
 
     fn scores_after(&self) -> Option<u64> {
-        Some(self.milestones()[0])
+        Some(self.first_model())
     }
 
     fn realize(&self, delta: f64) -> Vec<Component> {
@@ -291,23 +275,21 @@ impl Learner for DirichletMixture {
         // In `gmm/dp` a lone row is an outlier and not a component.
         let fewest = if self.rule == Rule::Lazy { LONE } else { 0.0 };
         core.comps.retain(|c| c.moments.count >= (delta * total).max(fewest).min(heaviest));
-        let kept: f64 = core.comps.iter().map(|c| c.moments.count).sum();
+        let kept: f64 = core.comps.iter().map(Comp::rows).sum();
         let mut covariance = Vec::new();
         let mut components: Vec<Component> = core
             .comps
             .iter()
             .map(|c| {
-                core.prior.blended(&c.moments, &mut covariance);
-                let d = self.n_columns;
-                (0..d).for_each(|j| covariance[j * d + j] = covariance[j * d + j].max(crate::family::VARIANCE_FLOOR));
+                let basis = core.covariance_of(c, &mut covariance);
                 Component {
                     id: c.id,
-                    weight: c.moments.count / kept,
-                    count: c.moments.count,
-                    mean: frame.mean_out(&c.moments.mean),
+                    weight: c.rows() / kept,
+                    count: c.rows(),
+                    mean: frame.mean_out(&c.told().mean),
                     covariance: frame.covariance_out(&covariance),
                     latent_dim: None,
-                    basis: None,
+                    basis,
                 }
             })
             .collect();
@@ -315,16 +297,24 @@ impl Learner for DirichletMixture {
         components
     }
 
+    fn pooled(&self) -> Option<PooledSnapshot> {
+        match &self.frame {
+            Some(frame) => self.pooling.export(self.tempo.counts(), frame, self.shard),
+            None => self.provisional()?.pooled(),
+        }
+    }
+
     fn scorer(&self) -> Scorer {
         let total = self.total();
         let frame = self.frame.clone().unwrap_or_else(|| Frame::identity(self.n_columns));
-        let parts = self.comps().iter().map(|c| (c.moments.count / total, c.gauss.clone())).collect();
+        let parts = self.comps().iter().map(|c| (c.rows() / total, c.gauss.clone())).collect();
         Scorer::new(frame, parts, self.comps().iter().map(|c| c.id).collect(), &self.scores.report())
+            .pooled_with(self.pool())
     }
 
     fn evaluate(&self, rows: &[f64], into: &mut Evaluation) {
-        let parts = self.comps().iter().map(|c| (c.id, c.moments.count, c.moments.count, &c.gauss));
-        into.run(self.frame.as_ref(), rows, self.n_columns, parts, None);
+        let parts = self.comps().iter().map(|c| (c.id, c.rows(), c.rows(), &c.gauss));
+        into.run(self.frame.as_ref(), rows, self.n_columns, parts, self.pool().as_ref());
     }
 
     fn recent_rows(&self, n: usize) -> Vec<f64> {
@@ -359,6 +349,9 @@ impl Learner for DirichletMixture {
         if !self.ring.is_sound(n_columns) || !self.scores.is_sound() || self.n_told > self.n_seen {
             return Err("its buffers are inconsistent".into());
         }
+        if !self.pooling.is_sound(n_columns) || !self.tempo.is_sound() {
+            return Err("its pool of densities is inconsistent".into());
+        }
         if self.frame.is_some() != self.core.is_some() {
             return Err("its components have no frame".into());
         }
@@ -371,6 +364,7 @@ impl Learner for DirichletMixture {
             return Err(format!("component {} is inconsistent", bad.id));
         }
         core.comps.iter_mut().for_each(Comp::restore);
+        self.pooling.pack();
         Ok(())
     }
 }

@@ -4,7 +4,7 @@
 //! E Σ = s·I, and c₀ = s/(1 − s) leaves the rest for the spread of the means.
 
 use super::component::Comp;
-use crate::family::{IllegalPrior, Moments, NormalWishart, WishartScratch};
+use crate::family::{self, IllegalPrior, Moments, NormalWishart, WishartScratch};
 use crate::model::DirichletSettings;
 use crate::num;
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,11 @@ pub(super) struct Prior {
     /// Covariance expected within a component, row-major, and the rows it is worth when densities are made.
     pub expected: Vec<f64>,
     pub strength: f64,
+    /// What covariances of predictions are expected to be, and what that is worth to a newborn; only in `gmm/dp`, and
+    /// not before there is a model.
+    pub density: Option<family::Prior>,
+    /// What that is worth usually to one that is no longer young.
+    pub usual_worth: f64,
     /// The scale that the first rows chose.
     scale: f64,
     first_c: f64,
@@ -56,7 +61,16 @@ impl Prior {
         let mut expected = vec![0.0; d * d];
         (0..d).for_each(|j| expected[j * d + j] = scale);
         let learns = asked.nu0.is_none() && asked.c0.is_none() && asked.prior_scale.is_none();
-        Ok(Prior { clustering, expected, strength: 1.0, scale, first_c: c, learns })
+        Ok(Prior {
+            clustering,
+            expected,
+            strength: 1.0,
+            density: None,
+            usual_worth: d as f64 + 2.0,
+            scale,
+            first_c: c,
+            learns,
+        })
     }
 
     /// Empirical Bayes: of a few ways to expect a covariance, and of a few strengths, the ones under which the components
@@ -149,7 +163,8 @@ impl Prior {
         self.clustering.is_sound(n_columns)
             && self.expected.len() == n_columns * n_columns
             && self.expected.iter().all(|v| v.is_finite())
-            && [self.strength, self.scale, self.first_c].iter().all(|v| v.is_finite() && *v > 0.0)
+            && self.density.as_ref().is_none_or(|p| p.is_sound(n_columns) && p.worth.is_some())
+            && [self.strength, self.scale, self.first_c, self.usual_worth].iter().all(|v| v.is_finite() && *v > 0.0)
     }
 }
 
@@ -181,7 +196,7 @@ fn inverted(matrix: &mut [f64], d: usize) -> Option<Vec<f64>> {
     Some(out)
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     let n = values.len();

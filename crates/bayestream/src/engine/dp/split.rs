@@ -110,7 +110,7 @@ impl Core {
         let claimed = comp.claimed * latest.count / comp.moments.count;
         let from = comp.id;
         comp.claimed -= claimed;
-        comp.moments.clone_from(&comp.before);
+        comp.replace_rows(comp.before.clone());
         comp.halves = None;
         comp.refresh(&self.prior, &mut self.work.comp);
         let Some(to) = to else {
@@ -124,7 +124,7 @@ impl Core {
         };
         let other = &mut self.comps[to];
         other.claimed += claimed;
-        other.moments.add_scaled(1.0, latest);
+        other.take_rows(latest);
         other.halves = None;
         other.refresh(&self.prior, &mut self.work.comp);
     }
@@ -139,7 +139,7 @@ impl Core {
         let mut other = Comp::new(id, second, &self.prior, comp.born, &mut self.work.comp);
         other.claimed = comp.claimed * share;
         comp.claimed -= other.claimed;
-        comp.moments = first;
+        comp.replace_rows(first);
         comp.halves = None;
         comp.refresh(&self.prior, &mut self.work.comp);
         self.news.push((comp.id, Happening::Split { new: id }));

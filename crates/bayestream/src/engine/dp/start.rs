@@ -1,4 +1,4 @@
-//! The first model, from the first rows: the prior that foretells them best, and for `gmm/dp` the best of a few orders.
+//! The first model, from the first rows: the prior that predicts them best, and for `gmm/dp` the best of a few orders.
 
 use super::DirichletMixture;
 use super::core::{Core, Rule};
@@ -34,20 +34,23 @@ impl DirichletMixture {
         let frame = Frame::of_rows(&rows, self.n_columns, self.scaling);
         let mut framed = Vec::with_capacity(rows.len());
         frame.push_rows(&rows, &mut framed);
-        let first = FirstRows { n_columns: self.n_columns, rows: framed, weights };
+        let first = FirstRows { n_columns: self.n_columns, rows: framed, weights: weights.clone() };
         let Some(mut core) = self.fastest(&first) else { return };
         if self.rule == Rule::Lazy {
             core.look();
             core = self.best_order(core, &first);
         }
         core.make_due();
+        if self.rule == Rule::Lazy {
+            self.revise(&mut core, &frame, &rows, weights);
+        }
         // What came and went on the way is nobody's news, but for a want of room that lasts.
         let is_full = core.is_full();
         core.news.retain(|(_, what)| is_full && *what == Happening::Full);
         (self.core, self.frame) = (Some(core), Some(frame));
     }
 
-    fn blank_core(&self, prior: Prior) -> Core {
+    pub(super) fn blank_core(&self, prior: Prior) -> Core {
         let mut core = Core::new(self.rule, &self.settings, self.shard, prior);
         core.next_serial = self.core.as_ref().map_or(0, |core| core.next_serial);
         core.work.comp.puts_off = true;

@@ -43,22 +43,26 @@ fn is_at_one_place(moments: &Moments) -> bool {
 }
 
 impl Core {
-    /// The prior, splits and merges of `gmm/dp`, when it is time.
-    pub fn look(&mut self) {
+    /// The prior, splits and merges of `gmm/dp`, when it is time; returns the rows at the last look as a share of those now.
+    pub fn look(&mut self) -> Option<f64> {
         if self.n_learnt < self.next_structure || self.comps.is_empty() || self.work.interrupt.is_raised() {
-            return;
+            return None;
         }
+        let grown = self.looked_at as f64 / self.n_learnt as f64;
         self.give_up_light();
         self.learn_prior();
         self.split_all();
         self.merge_all();
         self.renew_halves();
+        self.renew_predictions();
         self.schedule();
+        Some(grown)
     }
 
     /// Ends a look: what there is now is what the next one compares with.
     pub fn schedule(&mut self) {
         self.comps.iter_mut().for_each(|comp| comp.before.clone_from(&comp.moments));
+        self.looked_at = self.n_learnt;
         self.next_structure = self.n_learnt + (self.n_learnt / LOOKS_PER_AGE).clamp(SHORTEST_LOOK, LONGEST_LOOK);
     }
 
@@ -117,6 +121,9 @@ impl Core {
     }
 
     fn gain(&mut self, i: usize, j: usize, gains: &Gains) -> f64 {
+        if self.comps[i].is_told_from(&self.comps[j]) {
+            return f64::NEG_INFINITY;
+        }
         let log_alpha = self.log_alpha();
         let (prior, marginals) = (&self.prior.clustering, &gains.log_marginals);
         // Rows at one place change a determinant by one factor: no need to make it anew.

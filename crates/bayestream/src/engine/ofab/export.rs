@@ -5,7 +5,7 @@ use super::shrink::shrink;
 use super::{Learner, Ofab};
 use crate::data::Frame;
 use crate::family::{Family, GaussScratch, model_covariance};
-use crate::structure::{Component, ComponentId, PooledSnapshot};
+use crate::structure::{Component, PooledSnapshot};
 
 impl<F: Family> Ofab<F> {
     pub(super) fn export(&self, delta: f64) -> Vec<Component> {
@@ -50,18 +50,7 @@ impl<F: Family> Ofab<F> {
         if self.comps.is_empty() {
             return self.provisional()?.export_pool();
         }
-        let (pool, frame) = (self.pool()?, self.frame.as_ref()?);
-        let (rows, basis) = pool.whole.known();
-        let whole = Component {
-            id: ComponentId { shard: self.shard, serial: 0 },
-            weight: 1.0,
-            count: rows,
-            mean: frame.mean_out(pool.whole.mean()),
-            covariance: frame.covariance_out(&pool.whole.covariance()),
-            latent_dim: None,
-            basis: Some(basis),
-        };
-        Some(PooledSnapshot { weights: pool.weights, whole })
+        self.pooling.export(self.tempo.counts(), self.frame.as_ref()?, self.shard)
     }
 
     fn components(&self, comps: &[Comp]) -> Vec<Component> {

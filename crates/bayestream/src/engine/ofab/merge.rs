@@ -2,13 +2,11 @@
 //! criterion are joined.
 
 use super::component::Comp;
-use super::pooled::Pooling;
 use super::shrink::join_alike;
-use super::tempo::Tempo;
 use super::watch::MeanWatch;
 use super::{FIRST_FIT, Ofab};
 use crate::data::Frame;
-use crate::engine::parts::{Ring, ScoreTrack, learn_again};
+use crate::engine::parts::{Pooling, Ring, ScoreTrack, Tempo, learn_again};
 use crate::family::{Family, GaussScratch};
 use crate::structure::EventLog;
 

@@ -20,7 +20,6 @@ mod refine;
 mod shrink;
 mod step;
 mod structure;
-mod tempo;
 mod turns;
 mod vanish;
 mod view;
@@ -29,10 +28,10 @@ mod watch;
 
 pub(super) use component::Comp;
 pub(super) use shrink::{Move, shrink};
-pub(super) use view::View;
+pub(super) use view::{View, distinct_rows};
 pub(super) use warm::warm_start;
 
-use super::parts::{Ring, ScoreTrack};
+use super::parts::{Pooling, Ring, ScoreTrack, Tempo};
 use super::{Learner, StepReport};
 use crate::data::{Batch, Frame, Scaling};
 use crate::family::{Family, VARIANCE_FLOOR};
@@ -41,10 +40,8 @@ use crate::model::{Config, Settings};
 use crate::structure::{
     Component, ComponentId, Evaluation, Event, EventLog, Happening, LogScore, PooledSnapshot, Scorer,
 };
-use pooled::Pooling;
 use serde::{Deserialize, Serialize};
 use step::Work;
-use tempo::Tempo;
 
 /// Rows of which a first model can be made.
 const FIRST_FIT: u64 = 2;

@@ -25,8 +25,8 @@ const PAIRS_ON_PATH: usize = 4;
 const DEEPEST_LOSS: f64 = 50.0;
 const DEEPEST_LOSS_PER_ROW: f64 = 0.03;
 
-/// Moves that a sequence goes on for without a new best.
-const PATIENCE: usize = 12;
+/// Moves that a sequence goes on for without a new best: of few components all, of many those that one cluster can need.
+const PATIENCE: usize = 50;
 
 /// Log-determinant costs of merging pairs, kept between steps.
 #[derive(Clone)]

@@ -2,7 +2,6 @@
 
 use super::component::Comp;
 use super::divide::divide;
-use super::pooled::floors;
 use super::refine::{delete_and_refit, polish};
 use super::shrink::{Move, PairCosts, shrink};
 use super::step::FULL_OVERLAP;
@@ -10,7 +9,7 @@ use super::turns::Turns;
 use super::view::{View, distinct_rows};
 use super::{BASE_BUFFER, LARGEST_BUFFER, Ofab};
 use crate::data::Frame;
-use crate::engine::parts::Part;
+use crate::engine::parts::{Part, floors};
 use crate::engine::ring_fit::{FitSize, Fitted, RingFit, WIDE, ring_fit};
 use crate::family::{Family, Gauss, Prior};
 use crate::num;

@@ -32,7 +32,7 @@ impl Turns {
     pub fn of(rows: &[u32], shares: &[f64], first: u64) -> Turns {
         let mut turns = Turns::default();
         let mut before = None;
-        for (&row, &share) in rows.iter().zip(shares) {
+        for (&row, &share) in rows.iter().zip(shares).filter(|(_, share)| **share > OWN) {
             if before.is_some_and(|before| before + 1 != row) {
                 turns.last = 0.0;
             }

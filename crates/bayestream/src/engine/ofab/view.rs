@@ -223,7 +223,11 @@ impl View {
 
 /// Rows that differ, in the order in which they came first, with what equal ones weigh together, and which of them each
 /// row is.
-pub(super) fn distinct_rows(rows: &[f64], n_columns: usize, weights: &[f64]) -> (Vec<f64>, Vec<f64>, Vec<u32>) {
+pub(in crate::engine) fn distinct_rows(
+    rows: &[f64],
+    n_columns: usize,
+    weights: &[f64],
+) -> (Vec<f64>, Vec<f64>, Vec<u32>) {
     let n = weights.len();
     let row = |i: usize| &rows[i * n_columns..(i + 1) * n_columns];
     let bits = |i: usize| row(i).iter().map(|v| v.to_bits());

@@ -2,16 +2,20 @@
 
 mod em;
 mod kmeans;
+mod pooling;
 mod ring;
 mod scores;
 mod sticks;
+mod tempo;
 mod twins;
 
 pub use em::{EmOptions, Gather, Part, Pull, Sums, accumulate, em};
 pub use kmeans::{Clusters, k_means};
+pub use pooling::{Pooling, diagonal_within, floors};
 pub use ring::Ring;
 pub use scores::ScoreTrack;
 pub use sticks::{Sticks, beta, tables};
+pub use tempo::Tempo;
 pub use twins::twins;
 
 use super::Learner;

@@ -9,6 +9,7 @@
 //! components, diagonal · κ_k rows that Ψ is worth.
 
 mod candidates;
+mod known;
 mod member;
 mod narrow;
 
@@ -18,6 +19,7 @@ use crate::interrupt::Interrupt;
 use crate::num::{self, Rng};
 use crate::structure::{BROAD_DOF, HEAVY_DOF, POOLED, RowBlock};
 use candidates::{candidates, cheapest_pairs};
+pub(super) use known::refine;
 use member::{Member, Scratch, Tail};
 use narrow::Narrow;
 pub(super) use narrow::WIDE;
@@ -54,6 +56,12 @@ pub(super) struct RingFit {
     pub logs: [Vec<f64>; POOLED],
     /// True when more components than there may be would have been better.
     pub wants_more: bool,
+    /// Sum of the rows' scores given the others, less the price of the components.
+    pub value: f64,
+    /// The component that has most of each row.
+    pub owners: Vec<usize>,
+    /// How much components share their rows: one minus the mean of Σ q².
+    pub overlap: f64,
 }
 
 /// A component of a fit.
@@ -108,10 +116,7 @@ pub(super) fn ring_fit(
     } else {
         fit.find_members(size, rng)
     };
-    let logs = fit.judged();
-    let fitted = |m: Member| Fitted { moments: m.moments, worth: m.worth, rows: m.rows, shares: m.shares };
-    let components = fit.members.into_iter().map(fitted).collect();
-    RingFit { components, target: fit.target, logs, wants_more }
+    fit.finished(size.n_free, wants_more)
 }
 
 /// The covariance prior of one Gaussian for all rows: its own diagonal, and the rows that it is worth.
@@ -156,6 +161,25 @@ impl<'a> Fit<'a> {
             largest: vec![0.0; n],
             sum: vec![0.0; n],
         }
+    }
+
+    fn finished(mut self, n_free: f64, wants_more: bool) -> RingFit {
+        let value = self.log_score - price(n_free, self.weights.len(), self.total) * self.members.len() as f64;
+        let mut best = vec![(0.0, 0); self.weights.len()];
+        let mut squares = 0.0;
+        for (k, member) in self.members.iter().enumerate() {
+            for (&i, &share) in member.rows.iter().zip(&member.shares) {
+                squares += self.weights[i as usize] * share * share;
+                if share > best[i as usize].0 {
+                    best[i as usize] = (share, k);
+                }
+            }
+        }
+        let (owners, overlap) = (best.into_iter().map(|b| b.1).collect(), 1.0 - squares / self.total);
+        let logs = self.judged();
+        let fitted = |m: Member| Fitted { moments: m.moments, worth: m.worth, rows: m.rows, shares: m.shares };
+        let components = self.members.into_iter().map(fitted).collect();
+        RingFit { components, target: self.target, logs, wants_more, value, owners, overlap }
     }
 
     /// How many components, and which; true when there may not be as many as would be best.

@@ -16,7 +16,7 @@ const BY_CHANCE: f64 = 0.15;
 
 /// Running lag-one autocorrelation of the stream.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(in crate::engine) struct Tempo {
+pub struct Tempo {
     n: u32,
     /// Per column: Σx, Σx², Σx·previous, previous.
     sums: Vec<[f64; 4]>,
@@ -108,6 +108,11 @@ impl Tempo {
         self.steps.iter().enumerate().filter(|(_, steps)| steps.is_counting()).map(|(j, _)| j)
     }
 
+    /// True when some column counts.
+    pub fn counts(&self) -> bool {
+        self.counting().next().is_some()
+    }
+
     /// Adds what another shard saw.
     pub fn add(&mut self, other: &Tempo) {
         self.steps.resize(self.steps.len().max(other.steps.len()), Steps::default());
@@ -116,6 +121,7 @@ impl Tempo {
         }
     }
 
+    /// True when sizes agree: what a file must satisfy.
     pub fn is_sound(&self) -> bool {
         let steps = |s: &Steps| {
             [s.up, s.down].iter().all(|v| v.is_finite() && *v >= 0.0) && s.last.is_none_or(|v| v.is_finite())
