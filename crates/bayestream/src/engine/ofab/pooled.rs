@@ -1,6 +1,7 @@
 //! What rows are predicted by: priors judged anew as rows come in, and the pool beside the mixture.
 
 use super::Ofab;
+use super::tempo::Tempo;
 use crate::data::{Frame, resolution};
 use crate::engine::ring_fit::prior_of_one;
 use crate::family::{Family, FullGaussian, Gauss, GaussScratch, Moments, PriorWorth};
@@ -24,6 +25,8 @@ pub(super) struct Pooling {
     given_others: PoolTable,
     /// Rows before they were learned, all along: for rows whose order matters.
     ahead: PoolTable,
+    /// What a row seems to be worth as a fresh draw while few have told.
+    first_worth: f64,
     /// One Gaussian for all rows, in the frame.
     whole: Option<Gauss>,
     #[serde(skip)]
@@ -67,6 +70,7 @@ impl Pooling {
 
     pub fn is_sound(&self, n_columns: usize) -> bool {
         self.given_others.is_sound()
+            && (0.0..=1.0).contains(&self.first_worth)
             && self.ahead.is_sound()
             && self.whole.as_ref().is_none_or(|whole| whole.is_sound(n_columns) && whole.known().1 > 0.0)
     }
@@ -92,7 +96,12 @@ impl<F: Family> Ofab<F> {
     /// How rows are predicted besides by the mixture; nothing before there is a model.
     pub(super) fn pool(&self) -> Option<Pool> {
         let whole = self.pooling.whole.clone()?;
-        Some(Pool { weights: self.pooling.weights(self.tempo.row_worth()), whole })
+        Some(Pool { weights: self.pooling.weights(self.row_worth()), whole })
+    }
+
+    /// What a row is worth as a fresh draw.
+    fn row_worth(&self) -> f64 {
+        if self.tempo.is_known() { self.tempo.row_worth() } else { self.pooling.first_worth }
     }
 
     /// All rows as one Gaussian.
@@ -104,6 +113,11 @@ impl<F: Family> Ofab<F> {
         }
         let prior = prior_of_one(&all, &self.floor);
         self.pooling.whole = Some(Gauss::of(FullGaussian, &all, &prior));
+        if let Some(frame) = self.frame.as_ref().filter(|_| !self.tempo.is_known()) {
+            let mut rows = Vec::new();
+            frame.push_rows(&self.ring.recent(self.ring.len()).0, &mut rows);
+            self.pooling.first_worth = Tempo::worth_of(&rows, self.n_columns);
+        }
     }
 
     /// Judges anew what the components' priors are worth.
@@ -141,7 +155,7 @@ impl<F: Family> Ofab<F> {
             predictions.add(block, log_weight, &comp.gauss, joint, comp.log_tilted_mass() - log_total);
         }
         predictions.finish(block, whole);
-        mix(&self.pooling.weights(self.tempo.row_worth()), &predictions.logs, out);
+        mix(&self.pooling.weights(self.row_worth()), &predictions.logs, out);
         self.pooling.learn(&predictions.logs, weights, self.n_seen - block.n_rows() as u64);
     }
 }

@@ -12,6 +12,7 @@ const BLOCK: u32 = 500;
 const KEPT: usize = 3;
 /// The largest of several columns' autocorrelations exceeds zero by chance.
 const BY_CHANCE: f64 = 0.15;
+const MOST_BY_CHANCE: f64 = 0.95;
 
 /// Running lag-one autocorrelation of the stream.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -42,19 +43,41 @@ impl Tempo {
     }
 
     fn close_block(&mut self) {
+        if self.worth.len() == KEPT {
+            self.worth.remove(0);
+        }
+        self.worth.push(self.worth_in_block());
+        self.n = 0;
+        self.sums.iter_mut().for_each(|s| (s[0], s[1], s[2]) = (0.0, 0.0, 0.0));
+    }
+
+    fn worth_in_block(&self) -> f64 {
         let n = f64::from(self.n);
         let correlation = self.sums.iter().map(|[sum, squares, products, _]| {
             let mean = sum / n;
             let variance = squares / n - mean * mean;
             if variance > 1e-12 { (products / n - mean * mean) / variance } else { 0.0 }
         });
-        let rho = ((correlation.fold(0.0, f64::max) - BY_CHANCE) / (1.0 - BY_CHANCE)).clamp(0.0, 0.999);
-        if self.worth.len() == KEPT {
-            self.worth.remove(0);
+        // The largest of D standard normals over √n, where the rows are few.
+        let by_chance = (2.0 * (2.0 * self.sums.len() as f64).ln() / n).sqrt().clamp(BY_CHANCE, MOST_BY_CHANCE);
+        let rho = ((correlation.fold(0.0, f64::max) - by_chance) / (1.0 - by_chance)).clamp(0.0, 0.999);
+        (1.0 - rho) / (1.0 + rho)
+    }
+
+    /// What each of these rows, in one frame, is worth: a guess where few rows tell, for what no alarm depends on.
+    pub fn worth_of(rows: &[f64], n_columns: usize) -> f64 {
+        let mut tempo = Tempo::default();
+        tempo.push(rows, n_columns);
+        match tempo.worth[..] {
+            [] => tempo.worth_in_block(),
+            [one] => one,
+            _ => tempo.row_worth(),
         }
-        self.worth.push((1.0 - rho) / (1.0 + rho));
-        self.n = 0;
-        self.sums.iter_mut().for_each(|s| (s[0], s[1], s[2]) = (0.0, 0.0, 0.0));
+    }
+
+    /// True when enough rows have told what a row is worth.
+    pub fn is_known(&self) -> bool {
+        self.worth.len() > 1
     }
 
     /// How many fresh draws a row is worth, at most one; none while too few rows have told.
@@ -98,5 +121,14 @@ mod tests {
         let twenty = worth_of_runs(20);
         assert!(twenty < 0.25, "{twenty}");
         assert!(worth_of_runs(5) > twenty);
+    }
+
+    #[test]
+    fn few_rows_are_taken_for_fresh_draws_unless_they_trend() {
+        let mut rng = num::stream(12, 0, 0);
+        let fresh: Vec<f64> = (0..20 * 10).map(|_| rng.normal()).collect();
+        assert!(Tempo::worth_of(&fresh, 10) > 0.8, "{}", Tempo::worth_of(&fresh, 10));
+        let trend: Vec<f64> = (0..40).flat_map(|i| [f64::from(i) / 10.0, rng.normal()]).collect();
+        assert!(Tempo::worth_of(&trend, 2) < 0.3, "{}", Tempo::worth_of(&trend, 2));
     }
 }
