@@ -79,7 +79,7 @@ impl<F: Family> Ofab<F> {
         let (rows, weights) = view.distinct_rows();
         let starts = starts.min(weights.len() / ROWS_PER_START).max(1);
         let size = FitSize { starts, most: self.settings.max_components, n_free: self.family.most_free(d) };
-        let fit = ring_fit(&rows, &weights, &self.floor, size, &mut rng, &self.work.interrupt);
+        let fit = ring_fit(self.family, &rows, &weights, &self.floor, size, &mut rng, &self.work.interrupt);
         self.pooling.begin(&fit.logs, &weights);
         let total: f64 = fit.components.iter().map(|(moments, _)| moments.count).sum();
         let parts = fit.components.into_iter().map(|(moments, worth)| {

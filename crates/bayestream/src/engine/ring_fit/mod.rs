@@ -13,7 +13,7 @@ mod member;
 mod narrow;
 
 use super::parts::k_means;
-use crate::family::{Moments, Prior, PriorWorth};
+use crate::family::{Family, Moments, Prior, PriorWorth};
 use crate::interrupt::Interrupt;
 use crate::num::{self, Rng};
 use crate::structure::{BROAD_DOF, HEAVY_DOF, POOLED, RowBlock};
@@ -76,7 +76,8 @@ pub(super) struct FitSize {
 
 /// Fits whole rows in the frame; `floor` is the least variance of each column. What is left of it after an interrupt is
 /// of no use.
-pub(super) fn ring_fit(
+pub(super) fn ring_fit<F: Family>(
+    family: F,
     x: &[f64],
     weights: &[f64],
     floor: &[f64],
@@ -94,7 +95,7 @@ pub(super) fn ring_fit(
     } else {
         fit.find_members(size, rng);
     }
-    let logs = fit.judged();
+    let logs = fit.judged(family);
     RingFit { components: fit.members.into_iter().map(|m| (m.moments, m.worth)).collect(), target: fit.target, logs }
 }
 
@@ -192,8 +193,11 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// Every row judged without itself by the four densities.
-    fn judged(&mut self) -> [Vec<f64>; POOLED] {
+    /// Every row judged without itself by the four densities, those of components in the shape that their family has.
+    fn judged<F: Family>(&mut self, family: F) -> [Vec<f64>; POOLED] {
+        for member in &mut self.members {
+            member.shape(family, &self.target, &mut self.scratch);
+        }
         let shares: Vec<Vec<f64>> = self.members.iter().map(|m| m.shares.clone()).collect();
         let mut of_mixture = |tail: Tail| {
             self.members.iter_mut().zip(&shares).for_each(|(m, shares)| m.shares.clone_from(shares));
