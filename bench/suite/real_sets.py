@@ -21,7 +21,6 @@ from suite.real_rows import (
     Rows,
     best_mixture,
     comparable,
-    digits20,
     gaussian,
     n_orders,
     parted,
@@ -38,6 +37,7 @@ MANY, NEAR, LESS_NEAR = 50, 0.1, 0.3
 ABSURD = -1000.0
 #: First rows after which the next are scored.
 FIRST, NEXT = (3, 4, 8, 16, 32, 64), 20
+FEW = ("iris", "wine", "pima", "digits, 20 axes")
 #: Rows of the table with a counter, how many of them share a day, and the share of them that lies ahead.
 COUNTED, A_DAY, AHEAD = 2_000, 5, 0.3
 
@@ -183,8 +183,8 @@ def strange(data: Path) -> dict[str, Callable[[int], tuple[Rows, Rows]]]:
 def first_rows(data: Path) -> str:
     known = sets(data)
     lines = []
-    for name, load in {name: known[name] for name in ("iris", "wine", "pima")}.items() | {"digits, 20 axes": digits20}.items():
-        rows = load()
+    for name in FEW:
+        rows = known[name]()
         for first in FIRST:
             halves = [np.split(comparable(rows, order)[: first + NEXT], [first]) for order in range(ORDERS_OF_SMALL)]
             one = [gaussian(*pair).mean() for pair in halves]
