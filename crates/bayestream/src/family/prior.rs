@@ -75,5 +75,5 @@ pub fn model_covariance<F: Family>(family: F, moments: &Moments, prior: &Prior, 
             (0..d).for_each(|j| out[j * d + j] = (out[j * d + j] + b * prior.target[j]).max(prior.floor[j]));
         }
     }
-    family.shape(out, d, c)
+    family.shape(out, d, prior.basis(c))
 }

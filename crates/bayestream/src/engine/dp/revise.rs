@@ -95,7 +95,7 @@ impl DirichletMixture {
             n_free: FullGaussian.most_free(self.n_columns),
         };
         let mut rng = num::stream(self.seed, u64::from(self.shard) ^ FIT_STREAM, self.n_told);
-        ring_fit(&distinct.rows, &distinct.weights, &distinct.floor, size, &mut rng, &self.work.interrupt)
+        ring_fit(FullGaussian, &distinct.rows, &distinct.weights, &distinct.floor, size, &mut rng, &self.work.interrupt)
     }
 
     /// Puts better components in the place of these, if the rows of the ring, which are all there were, show any.

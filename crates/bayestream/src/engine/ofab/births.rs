@@ -122,7 +122,7 @@ impl<F: Family> Ofab<F> {
         let mut rng = num::stream(seed, shard ^ BIRTH_STREAM, step);
         let n_free = self.family.most_free(self.n_columns);
         let size = FitSize { starts: (of_row.len() / ROWS_PER_START).max(1), most: room, n_free };
-        let fit = ring_fit(&rows, &of_row, &self.floor, size, &mut rng, &work.interrupt);
+        let fit = ring_fit(self.family, &rows, &of_row, &self.floor, size, &mut rng, &work.interrupt);
         // Their share of all rows, had they been expected.
         let new: f64 = of_row.iter().sum();
         let total = new + self.total_mass();

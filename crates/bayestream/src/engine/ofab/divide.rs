@@ -2,6 +2,7 @@
 
 use super::view::View;
 use crate::engine::ring_fit::{FitSize, RingFit, ring_fit};
+use crate::family::Family;
 use crate::interrupt::Interrupt;
 use crate::num::Rng;
 
@@ -15,7 +16,8 @@ const ROWS_PER_START: usize = 8;
 
 /// Several parts that predict the rows of component `k` better than one does, if there are such: no more than `most`
 /// parts of `n_free` parameters each. A component of which fewer than `fewest` rows are here is left as it is.
-pub(super) fn divide(
+pub(super) fn divide<F: Family>(
+    family: F,
     view: &View,
     k: usize,
     floor: &[f64],
@@ -30,6 +32,6 @@ pub(super) fn divide(
     }
     let rows: Vec<f64> = index.iter().flat_map(|&i| view.block.row(i).iter().copied()).collect();
     let starts = (index.len() / ROWS_PER_START).clamp(1, MOST_STARTS);
-    let fit = ring_fit(&rows, &weights, floor, FitSize { starts, most, n_free }, rng, interrupt);
+    let fit = ring_fit(family, &rows, &weights, floor, FitSize { starts, most, n_free }, rng, interrupt);
     (fit.components.len() > 1).then_some(fit)
 }

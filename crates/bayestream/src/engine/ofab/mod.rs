@@ -45,6 +45,8 @@ use step::Work;
 
 /// Rows of which a first model can be made.
 const FIRST_FIT: u64 = 2;
+/// Rows up to which the model is made anew with every eighth of them that is new; then every quarter.
+const FEW: u64 = 64;
 /// Rows that are always kept for structure moves, and from which the model is made whatever it is like.
 const BASE_BUFFER: usize = 2000;
 /// The ring never holds more rows than this unless it is asked to.
@@ -151,7 +153,8 @@ impl<F: Family> Ofab<F> {
     fn next_fit_after(&self, n: u64) -> u64 {
         let warm = self.settings.warm_up as u64;
         match n {
-            n if n < warm => (n + n.div_ceil(2)).min(warm),
+            n if n < FEW.min(warm) => (n + n.div_ceil(8)).min(warm),
+            n if n < warm => (n + n.div_ceil(4)).min(warm),
             n if n < self.base() => (2 * n).min(self.base()),
             _ => 0,
         }

@@ -81,7 +81,7 @@ impl<F: Family> Ofab<F> {
         let (rows, weights, _) = distinct_rows(view.block.rows(), d, &view.weights);
         let starts = starts.min(weights.len() / ROWS_PER_START).max(1);
         let size = FitSize { starts, most: self.settings.max_components, n_free: self.family.most_free(d) };
-        let fit = ring_fit(&rows, &weights, &self.floor, size, &mut rng, &self.work.interrupt);
+        let fit = ring_fit(self.family, &rows, &weights, &self.floor, size, &mut rng, &self.work.interrupt);
         self.pooling.begin(&fit.logs, &weights);
         let total: f64 = fit.components.iter().map(|c| c.moments.count).sum();
         let parts = fit.components.into_iter().map(|Fitted { moments, worth, rows, shares }| {
@@ -288,7 +288,15 @@ impl<F: Family> Ofab<F> {
             comp.split_tried = comp.slow.count;
             // Where the ring misleads, its rows must be most of the component's; else as many as its share.
             let due = if view.recalled { comp.slow.count } else { comp.mass / total * view.total };
-            let found = divide(view, k, &self.floor, (MOST_OF * due, room + 1, n_free), &mut rng, &self.work.interrupt);
+            let found = divide(
+                self.family,
+                view,
+                k,
+                &self.floor,
+                (MOST_OF * due, room + 1, n_free),
+                &mut rng,
+                &self.work.interrupt,
+            );
             if let Some(fit) = found {
                 self.install_parts(k, fit);
                 is_changed = true;

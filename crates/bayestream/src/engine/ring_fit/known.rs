@@ -2,6 +2,7 @@
 
 use super::member::Member;
 use super::{FIRST_SWEEPS, Fit, RingFit, WIDE, WIDE_SWEEPS};
+use crate::family::FullGaussian;
 use crate::interrupt::Interrupt;
 
 /// Refines a partition of whole rows in the frame; `owners` says which component has each row.
@@ -28,5 +29,5 @@ pub(in crate::engine) fn refine(
     fit.refresh(true);
     fit.find_candidates(true);
     fit.sweep(if d > WIDE { WIDE_SWEEPS } else { FIRST_SWEEPS });
-    fit.finished(n_free, false)
+    fit.finished(FullGaussian, n_free, false)
 }

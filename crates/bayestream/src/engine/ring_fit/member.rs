@@ -1,6 +1,6 @@
 //! One component while it is fitted: statistics, the rows it may claim, and what it says of them without themselves.
 
-use crate::family::Moments;
+use crate::family::{Family, Moments};
 use crate::num::{self, LN_PI, Lanes, Whitener};
 
 /// Shares below this add nothing to statistics.
@@ -136,6 +136,22 @@ impl Member {
         whiten.resize(d * d, 0.0);
         num::invert_lower(factor, d, whiten);
         self.whitener.set(&self.moments.mean, whiten);
+    }
+
+    /// Gives its density the shape of a family.
+    pub fn shape<F: Family>(&mut self, family: F, target: &[f64], scratch: &mut Scratch) {
+        let (d, basis) = (self.moments.n_columns(), self.basis());
+        let mut factor = std::mem::take(&mut scratch.factor);
+        self.covariance(target, &mut factor);
+        family.shape(&mut factor, d, basis);
+        factor.iter_mut().for_each(|v| *v *= basis);
+        if let Ok(log_det) = num::cholesky(&mut factor, d) {
+            self.log_det = log_det;
+            scratch.whiten.resize(d * d, 0.0);
+            num::invert_lower(&factor, d, &mut scratch.whiten);
+            self.whitener.set(&self.moments.mean, &scratch.whiten);
+        }
+        scratch.factor = factor;
     }
 
     /// Squared distance of each of `rows` in units of its covariance.

@@ -14,7 +14,7 @@ mod member;
 mod narrow;
 
 use super::parts::k_means;
-use crate::family::{Moments, Prior, PriorWorth};
+use crate::family::{Family, Moments, Prior, PriorWorth};
 use crate::interrupt::Interrupt;
 use crate::num::{self, Rng};
 use crate::structure::{BROAD_DOF, HEAVY_DOF, POOLED, RowBlock};
@@ -97,7 +97,8 @@ pub(super) struct FitSize {
 
 /// Fits whole rows in the frame; `floor` is the least variance of each column. What is left of it after an interrupt is
 /// of no use.
-pub(super) fn ring_fit(
+pub(super) fn ring_fit<F: Family>(
+    family: F,
     x: &[f64],
     weights: &[f64],
     floor: &[f64],
@@ -116,7 +117,7 @@ pub(super) fn ring_fit(
     } else {
         fit.find_members(size, rng)
     };
-    fit.finished(size.n_free, wants_more)
+    fit.finished(family, size.n_free, wants_more)
 }
 
 /// The covariance prior of one Gaussian for all rows: its own diagonal, and the rows that it is worth.
@@ -163,7 +164,7 @@ impl<'a> Fit<'a> {
         }
     }
 
-    fn finished(mut self, n_free: f64, wants_more: bool) -> RingFit {
+    fn finished<F: Family>(mut self, family: F, n_free: f64, wants_more: bool) -> RingFit {
         let value = self.log_score - price(n_free, self.weights.len(), self.total) * self.members.len() as f64;
         let mut best = vec![(0.0, 0); self.weights.len()];
         let mut squares = 0.0;
@@ -176,7 +177,7 @@ impl<'a> Fit<'a> {
             }
         }
         let (owners, overlap) = (best.into_iter().map(|b| b.1).collect(), 1.0 - squares / self.total);
-        let logs = self.judged();
+        let logs = self.judged(family);
         let fitted = |m: Member| Fitted { moments: m.moments, worth: m.worth, rows: m.rows, shares: m.shares };
         let components = self.members.into_iter().map(fitted).collect();
         RingFit { components, target: self.target, logs, wants_more, value, owners, overlap }
@@ -233,8 +234,11 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// Every row judged without itself by the four densities.
-    fn judged(&mut self) -> [Vec<f64>; POOLED] {
+    /// Every row judged without itself by the four densities, those of components in the shape that their family has.
+    fn judged<F: Family>(&mut self, family: F) -> [Vec<f64>; POOLED] {
+        for member in &mut self.members {
+            member.shape(family, &self.target, &mut self.scratch);
+        }
         let shares: Vec<Vec<f64>> = self.members.iter().map(|m| m.shares.clone()).collect();
         let mut of_mixture = |tail: Tail| {
             for (member, shares) in self.members.iter_mut().zip(&shares) {
