@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn settings_reach_the_configuration() {
-        assert_eq!(config_of("delta=0.25").unwrap().settings.delta, 0.25);
+        assert_eq!(config_of("delta=0.25").unwrap().settings.delta, Some(0.25));
         assert_eq!(config_of(" memory = 1234 ").unwrap().settings.memory, Some(1234.0));
         assert!(config_of("detla=0.25").unwrap_err().contains("did you mean `delta`"));
         assert!(config_of("delta").unwrap_err().contains("NAME=VALUE"));

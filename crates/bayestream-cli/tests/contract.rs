@@ -293,7 +293,7 @@ fn models_and_fit_print_one_document() {
     }
     // With two headings and an empty line.
     assert_eq!(folder.ok("models").stdout.lines().count(), models.len() + 3);
-    assert!(folder.ok("models --settings").stdout.contains("delta=0.001"));
+    assert!(folder.ok("models --settings").stdout.contains("delta=auto"));
 
     folder.write("data.csv", csv(&lines(800, 26)));
     let fit = folder.ok("fit data.csv -o model.bay --json --quiet");

@@ -112,7 +112,7 @@ proptest! {
         kappa in 1e-6..=1.0_f64, drift: bool,
     ) {
         let kind = KINDS[0].kind;
-        let settings = Settings { delta, memory: Some(memory), warm_up, tau, kappa, drift, ..Settings::default() };
+        let settings = Settings { delta: Some(delta), memory: Some(memory), warm_up, tau, kappa, drift, ..Settings::default() };
         let mut again = Settings::default();
         for (name, value) in settings.list(kind) {
             again.set(kind, name, &value).unwrap();

@@ -91,10 +91,10 @@ mod tests {
     fn own_settings_win_over_common_ones() {
         let common = [("delta".to_string(), "0.25".to_string())];
         let configs = configs(&entries(&["gmm", "mppca:delta=0.125,memory=900"]), &common, 7).unwrap();
-        let told: Vec<(&str, f64, Option<f64>, u64)> =
+        let told: Vec<(&str, Option<f64>, Option<f64>, u64)> =
             configs.iter().map(|(name, c)| (name.as_str(), c.settings.delta, c.settings.memory, c.seed)).collect();
-        let second = ("mppca/ofab:delta=0.125,memory=900", 0.125, Some(900.0), 7);
-        assert_eq!(told, [("gmm/ofab", 0.25, None, 7), second]);
+        let second = ("mppca/ofab:delta=0.125,memory=900", Some(0.125), Some(900.0), 7);
+        assert_eq!(told, [("gmm/ofab", Some(0.25), None, 7), second]);
     }
 
     #[test]

@@ -74,7 +74,15 @@ impl<F: Family> Fab<F> {
             let mut parts = if comps.is_empty() {
                 let mut rng = num::stream(self.seed, u64::from(self.shard), u64::MAX);
                 let start = self.settings.start_components;
-                warm_start(self.family, &mut view.block, &view.weights, start, self.settings.delta, &mut rng).0
+                warm_start(
+                    self.family,
+                    &mut view.block,
+                    &view.weights,
+                    start,
+                    self.settings.least_share(start),
+                    &mut rng,
+                )
+                .0
             } else {
                 parts_of(&comps)
             };
@@ -100,7 +108,7 @@ impl<F: Family> Fab<F> {
             max_iterations: MOST_ITERATIONS,
             tolerance: 1e-7,
             penalty_cap: f64::INFINITY,
-            drop_below: (self.settings.delta * total).max(1.5),
+            drop_below: (self.settings.least_share(self.settings.start_components) * total).max(1.5),
         }
     }
 

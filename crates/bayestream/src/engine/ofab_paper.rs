@@ -239,7 +239,7 @@ impl<F: Family> Learner for OfabPaper<F> {
             self.last.extend_from_slice(block.rows());
             let spare = self.settings.spare;
             let room = self.comps.len() + spare <= self.settings.max_components;
-            if room && self.realized(self.settings.delta).len() + spare >= self.comps.len() {
+            if room && self.realized(self.settings.least_share(self.comps.len())).len() + spare >= self.comps.len() {
                 self.add_components(spare, &block, &mut rng);
             }
         }

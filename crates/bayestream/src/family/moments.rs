@@ -1,5 +1,6 @@
 //! Additive statistics of one component: count, mean and covariance, centred.
 
+use crate::data::LARGEST_FRAMED;
 use serde::{Deserialize, Serialize};
 
 /// `count` rows with mean `mean` and covariance `covariance` (row-major, both triangles). Nothing of a prior is inside.
@@ -70,6 +71,8 @@ impl Moments {
             return None;
         }
         left.add_scaled(-1.0, other);
+        let d = left.n_columns();
+        (0..d).for_each(|j| left.covariance[j * d + j] = left.covariance[j * d + j].max(0.0));
         Some(left)
     }
 
@@ -91,6 +94,8 @@ impl Moments {
                 self.covariance[i * d + j] = value;
                 self.covariance[j * d + i] = value;
             }
+            // Rounding must not make a variance negative.
+            self.covariance[i * d + i] = self.covariance[i * d + i].max(0.0);
         }
         for i in 0..d {
             self.mean[i] += sum[i] * b;
@@ -106,6 +111,18 @@ impl Moments {
             mean: (0..d).map(|j| self.mean[j] * factor[j] + offset[j]).collect(),
             covariance: (0..d * d).map(|at| self.covariance[at] * factor[at / d] * factor[at % d]).collect(),
         }
+    }
+
+    /// True when rows of a frame could have it: what a file must satisfy.
+    pub fn is_sound(&self, n_columns: usize) -> bool {
+        let most = |largest: f64| move |v: &f64| v.abs() <= 2.0 * largest;
+        self.mean.len() == n_columns
+            && self.covariance.len() == n_columns * n_columns
+            && self.count.is_finite()
+            && self.count >= 0.0
+            && self.mean.iter().all(most(LARGEST_FRAMED))
+            && self.covariance.iter().all(most(LARGEST_FRAMED * LARGEST_FRAMED))
+            && (0..n_columns).all(|j| self.covariance[j * n_columns + j] >= 0.0)
     }
 }
 

@@ -246,7 +246,7 @@ impl Model {
 
     /// The small model of what was seen, with the shrinkage threshold of the settings.
     pub fn snapshot(&self) -> Snapshot {
-        self.snapshot_at(self.config.settings.delta)
+        self.snapshot_at(self.config.settings.least_share(self.k_implemented()))
     }
 
     /// The same with another threshold: components with a smaller share of the rows are left out.

@@ -130,8 +130,9 @@ impl Default for MomentSettings {
 pub struct Settings {
     /// See [`Variant`].
     pub variant: Variant,
-    /// Share of the rows below which a component is left out of a snapshot, and let go when structure is looked at.
-    pub delta: f64,
+    /// Share of the rows below which a component is left out of a snapshot, and let go when structure is looked at;
+    /// `None`: see [`Settings::least_share`].
+    pub delta: Option<f64>,
     /// Whether vanished and moving components are detected.
     pub drift: bool,
     /// Effective memory in rows; `None` never forgets.
@@ -168,11 +169,23 @@ pub struct Settings {
     pub moments: MomentSettings,
 }
 
+/// Share below which a component is left out unless told otherwise; where there are so many that a fair share is near
+/// it, that part of a fair share.
+const LEAST_SHARE: f64 = 1e-3;
+const OF_A_FAIR_SHARE: f64 = 0.5;
+
+impl Settings {
+    /// Share of the rows that a component must have to be shown, when there are `k`.
+    pub fn least_share(&self, k: usize) -> f64 {
+        self.delta.unwrap_or_else(|| LEAST_SHARE.min(OF_A_FAIR_SHARE / k.max(1) as f64))
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Settings {
             variant: Variant::Default,
-            delta: 5e-4,
+            delta: None,
             drift: true,
             memory: None,
             warm_up: 500,
@@ -274,11 +287,11 @@ pub const SETTINGS: [SettingInfo; 33] = [
     },
     SettingInfo {
         name: "delta",
-        takes: "a share in [0, 1)",
-        help: "components with a smaller share of the rows are left out of snapshots, and let go when structure is looked at",
+        takes: "a share in [0, 1), or auto",
+        help: "components with a smaller share of the rows are left out of snapshots, and let go when structure is looked at (auto: 0.001, half a fair share where there are more than 500)",
         of: every,
-        get: |s| s.delta.to_string(),
-        set: |s, t| put(&mut s.delta, t, |v| (0.0..1.0).contains(v)),
+        get: |s| s.delta.map_or("auto".into(), |v| v.to_string()),
+        set: |s, t| put_option(&mut s.delta, t, "auto", |v| (0.0..1.0).contains(v)),
     },
     SettingInfo {
         name: "drift",

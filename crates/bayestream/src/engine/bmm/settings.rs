@@ -61,7 +61,6 @@ impl BmmSettings {
             draws: settings.moments.draws,
             max_components: settings.max_components,
             memory: settings.memory,
-            delta: settings.delta,
             ..BmmSettings::default()
         }
     }

@@ -294,7 +294,7 @@ impl Comp {
     }
 
     pub fn is_sound(&self, n_columns: usize) -> bool {
-        moments_sound(&self.moments, n_columns)
+        self.moments.is_sound(n_columns)
             && self.moments.count > 0.0
             && self.posterior.is_sound(n_columns)
             && self.gauss.is_sound(n_columns)
@@ -302,7 +302,7 @@ impl Comp {
             && self.shared.as_ref().is_none_or(|shared| shared.is_sound(n_columns))
             && self.stale.is_finite()
             && self.claimed.is_finite()
-            && moments_sound(&self.before, n_columns)
+            && self.before.is_sound(n_columns)
             && self.halves.as_ref().is_none_or(|h| h.is_sound(n_columns))
     }
 
@@ -326,12 +326,4 @@ fn add_filled(moments: &mut Moments, filled: &FilledRow, weight: f64) {
             moments.covariance[i * d + j] += share * filled.covariance[a * m + b];
         }
     }
-}
-
-pub(super) fn moments_sound(moments: &Moments, n_columns: usize) -> bool {
-    moments.mean.len() == n_columns
-        && moments.covariance.len() == n_columns * n_columns
-        && moments.count.is_finite()
-        && moments.count >= 0.0
-        && moments.mean.iter().chain(&moments.covariance).all(|v| v.is_finite())
 }

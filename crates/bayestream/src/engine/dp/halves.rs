@@ -3,7 +3,6 @@
 //! The first rows go to a side of the principal axis, later ones to the half that foretells them better. A pair that is
 //! worth nothing after its time begins anew, with more time.
 
-use super::component::moments_sound;
 use super::prior::Prior;
 use crate::family::{Moments, WishartPosterior, WishartScratch};
 use crate::num::{self, Lanes, Whitener};
@@ -165,7 +164,7 @@ impl Halves {
             && self
                 .sides
                 .iter()
-                .all(|s| moments_sound(&s.moments, n_columns) && s.posterior.is_sound(n_columns) && s.stale.is_finite())
+                .all(|s| s.moments.is_sound(n_columns) && s.posterior.is_sound(n_columns) && s.stale.is_finite())
     }
 }
 

@@ -5,7 +5,7 @@
 //! that a ring fit found rest on statistics of their own, to which rows add by their shares. What the densities' priors are
 //! worth is judged by marginal likelihood whenever the structure is looked at.
 
-use super::component::{Comp, moments_sound};
+use super::component::Comp;
 use super::core::Core;
 use super::prior::median;
 use crate::engine::parts::{Gather, Pooling, accumulate, diagonal_within};
@@ -25,9 +25,7 @@ pub(super) struct Shared {
 
 impl Shared {
     pub fn is_sound(&self, n_columns: usize) -> bool {
-        moments_sound(&self.moments, n_columns)
-            && self.moments.count > 0.0
-            && (0..n_columns).all(|j| self.moments.covariance[j * n_columns + j] >= 0.0)
+        self.moments.is_sound(n_columns) && self.moments.count > 0.0
     }
 }
 

@@ -12,7 +12,7 @@ use super::prior::{Prior, SCALES, first_strengths};
 use crate::data::Frame;
 use crate::engine::ofab::{View, distinct_rows};
 use crate::engine::parts::floors;
-use crate::engine::ring_fit::{FitSize, Fitted, RingFit, refine, ring_fit};
+use crate::engine::ring_fit::{FitSize, Fitted, RingFit, price, refine, ring_fit};
 use crate::family::{Family, FullGaussian, Moments};
 use crate::num;
 use crate::structure::{ComponentId, Happening};
@@ -42,6 +42,13 @@ struct Distinct {
     rows: Vec<f64>,
     weights: Vec<f64>,
     floor: Vec<f64>,
+}
+
+impl Distinct {
+    /// What a component must gain by its rows.
+    fn price(&self) -> f64 {
+        price(FullGaussian.most_free(self.floor.len()), self.weights.len(), self.weights.iter().sum())
+    }
 }
 
 impl DirichletMixture {
@@ -92,7 +99,7 @@ impl DirichletMixture {
         let size = FitSize {
             starts: starts.min(distinct.weights.len() / ROWS_PER_START).max(1),
             most: self.settings.max_components,
-            n_free: FullGaussian.most_free(self.n_columns),
+            price: distinct.price(),
         };
         let mut rng = num::stream(self.seed, u64::from(self.shard) ^ FIT_STREAM, self.n_told);
         ring_fit(FullGaussian, &distinct.rows, &distinct.weights, &distinct.floor, size, &mut rng, &self.work.interrupt)
@@ -103,8 +110,7 @@ impl DirichletMixture {
         let distinct = self.distinct(frame, rows, weights);
         let Distinct { rows, weights, floor } = &distinct;
         let owners: Vec<usize> = rows.chunks_exact(self.n_columns).map(|row| core.likeliest(row)).collect();
-        let n_free = FullGaussian.most_free(self.n_columns);
-        let refined = refine(rows, weights, floor, &owners, n_free, &self.work.interrupt);
+        let refined = refine(rows, weights, floor, &owners, distinct.price(), &self.work.interrupt);
         let fitted = self.fitted(&distinct, core.comps.len());
         core.begin_predicting(floor.clone());
         let best = if fitted.value > refined.value {

@@ -273,7 +273,7 @@ impl Core {
     fn give_up_light(&mut self) {
         let heaviest = self.comps.iter().map(|c| c.moments.count).fold(0.0, f64::max);
         let fading = self.settings.memory.is_some();
-        let (now, delta) = (self.n_learnt, self.settings.delta);
+        let (now, delta) = (self.n_learnt, self.settings.least_share(self.comps.len()));
         let (news, mass) = (&mut self.news, &mut self.mass);
         self.comps.retain(|c| {
             let age = (now - c.born) as f64;

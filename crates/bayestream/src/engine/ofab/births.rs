@@ -121,10 +121,11 @@ impl<F: Family> Ofab<F> {
         let (seed, shard, step) = self.key();
         let mut rng = num::stream(seed, shard ^ BIRTH_STREAM, step);
         let n_free = self.family.most_free(self.n_columns);
-        let size = FitSize { starts: (of_row.len() / ROWS_PER_START).max(1), most: room, n_free };
+        let new: f64 = of_row.iter().sum();
+        let starts = (of_row.len() / ROWS_PER_START).max(1);
+        let size = FitSize { starts, most: room, price: price(n_free, of_row.len(), new) };
         let fit = ring_fit(self.family, &rows, &of_row, &self.floor, size, &mut rng, &work.interrupt);
         // Their share of all rows, had they been expected.
-        let new: f64 = of_row.iter().sum();
         let total = new + self.total_mass();
         let log_share = (new / total).ln();
         let mut gain = vec![0.0; of_row.len()];
@@ -177,7 +178,8 @@ impl<F: Family> Ofab<F> {
     fn newborn(&mut self, block: &mut RowBlock, row: usize) -> Comp {
         let d = self.n_columns;
         let total = self.total_mass();
-        let established = |c: &&Comp| c.graduated && c.mass / total >= self.settings.delta;
+        let least = total * self.settings.least_share(self.comps.len());
+        let established = |c: &&Comp| c.graduated && c.mass >= least;
         let chosen: Vec<&Comp> = match self.comps.iter().filter(established).collect::<Vec<_>>() {
             none if none.is_empty() => self.comps.iter().collect(),
             some => some,

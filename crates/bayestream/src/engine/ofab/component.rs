@@ -2,7 +2,6 @@
 
 use super::turns::Turns;
 use super::watch::MeanWatch;
-use crate::data::LARGEST_CELL;
 use crate::engine::parts::{PENALTY_CAP, Part, penalty};
 use crate::family::{Family, Gauss, GaussScratch, Moments, Prior, Repair};
 use crate::structure::ComponentId;
@@ -129,17 +128,8 @@ impl Comp {
     }
 
     pub fn is_sound(&self, n_columns: usize) -> bool {
-        let moments_sound = |m: &Moments| {
-            m.mean.len() == n_columns
-                && m.covariance.len() == n_columns * n_columns
-                && m.count.is_finite()
-                && m.count >= 0.0
-                && m.mean.iter().all(|v| v.abs() <= LARGEST_CELL)
-                && m.covariance.iter().all(|v| v.is_finite())
-                && (0..n_columns).all(|j| m.covariance[j * n_columns + j] >= 0.0)
-        };
-        moments_sound(&self.fast)
-            && moments_sound(&self.slow)
+        self.fast.is_sound(n_columns)
+            && self.slow.is_sound(n_columns)
             && self.gauss.is_sound(n_columns)
             && self.gauss.known().1 > 0.0
             && self.prior.is_sound(n_columns)

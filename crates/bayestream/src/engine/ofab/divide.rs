@@ -15,13 +15,13 @@ const MOST_STARTS: usize = 8;
 const ROWS_PER_START: usize = 8;
 
 /// Several parts that predict the rows of component `k` better than one does, if there are such: no more than `most`
-/// parts of `n_free` parameters each. A component of which fewer than `fewest` rows are here is left as it is.
+/// parts, each of which must gain `price`. A component of which fewer than `fewest` rows are here is left as it is.
 pub(super) fn divide<F: Family>(
     family: F,
     view: &View,
     k: usize,
     floor: &[f64],
-    (fewest, most, n_free): (f64, usize, f64),
+    (fewest, most, price): (f64, usize, f64),
     rng: &mut Rng,
     interrupt: &Interrupt,
 ) -> Option<RingFit> {
@@ -32,6 +32,6 @@ pub(super) fn divide<F: Family>(
     }
     let rows: Vec<f64> = index.iter().flat_map(|&i| view.block.row(i).iter().copied()).collect();
     let starts = (index.len() / ROWS_PER_START).clamp(1, MOST_STARTS);
-    let fit = ring_fit(family, &rows, &weights, floor, FitSize { starts, most, n_free }, rng, interrupt);
+    let fit = ring_fit(family, &rows, &weights, floor, FitSize { starts, most, price }, rng, interrupt);
     (fit.components.len() > 1).then_some(fit)
 }

@@ -17,7 +17,7 @@ impl<F: Family> Ofab<F> {
         }
         let heaviest = |comps: &[Comp]| comps.iter().map(|c| c.mass).fold(0.0, f64::max);
         let spared = heaviest(&self.comps);
-        let trace = delta.min(self.settings.delta) * self.total_mass();
+        let trace = delta.min(self.settings.least_share(self.comps.len())) * self.total_mass();
         let counts = |c: &&Comp| (c.graduated && c.mass >= trace) || c.mass >= spared;
         let mut copy: Vec<Comp> = self.comps.iter().filter(counts).cloned().collect();
         let mut scratch = GaussScratch::default();

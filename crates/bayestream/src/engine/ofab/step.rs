@@ -202,7 +202,7 @@ impl<F: Family> Ofab<F> {
         let now = self.n_seen;
         let probation = self.probation();
         let total = self.total_mass();
-        let least = total * self.settings.delta / 2.0;
+        let least = total * self.settings.least_share(self.comps.len()) / 2.0;
         let mut news = Vec::new();
         for comp in self.comps.iter_mut().filter(|c| !c.graduated) {
             let aged = now - comp.born >= probation;

@@ -10,7 +10,7 @@ use super::view::{View, distinct_rows};
 use super::{BASE_BUFFER, LARGEST_BUFFER, Ofab};
 use crate::data::Frame;
 use crate::engine::parts::{Part, floors};
-use crate::engine::ring_fit::{FitSize, Fitted, RingFit, WIDE, ring_fit};
+use crate::engine::ring_fit::{FitSize, Fitted, RingFit, WIDE, price, ring_fit};
 use crate::family::{Family, Gauss, Prior};
 use crate::num;
 use crate::structure::Happening;
@@ -80,7 +80,8 @@ impl<F: Family> Ofab<F> {
         // Equal rows confirm one another whatever the model: they count as one row of their weight.
         let (rows, weights, _) = distinct_rows(view.block.rows(), d, &view.weights);
         let starts = starts.min(weights.len() / ROWS_PER_START).max(1);
-        let size = FitSize { starts, most: self.settings.max_components, n_free: self.family.most_free(d) };
+        let price = price(self.family.most_free(d), weights.len(), view.total);
+        let size = FitSize { starts, most: self.settings.max_components, price };
         let fit = ring_fit(self.family, &rows, &weights, &self.floor, size, &mut rng, &self.work.interrupt);
         self.pooling.begin(&fit.logs, &weights);
         let total: f64 = fit.components.iter().map(|c| c.moments.count).sum();
@@ -275,7 +276,8 @@ impl<F: Family> Ofab<F> {
         let retry = if self.regime_start > 0 { 1.0 } else { RETRY_SPLIT };
         let (seed, shard, step) = self.key();
         let mut rng = num::stream(seed, shard ^ DIVIDE_STREAM, step);
-        let n_free = self.family.most_free(self.n_columns);
+        // Each component is tried each time: chance has all rows that were ever seen to choose from.
+        let price = price(self.family.most_free(self.n_columns), self.n_seen as usize, self.n_seen as f64);
         let total = self.total_mass();
         let mut is_changed = false;
         for k in 0..self.comps.len() {
@@ -293,7 +295,7 @@ impl<F: Family> Ofab<F> {
                 view,
                 k,
                 &self.floor,
-                (MOST_OF * due, room + 1, n_free),
+                (MOST_OF * due, room + 1, price),
                 &mut rng,
                 &self.work.interrupt,
             );

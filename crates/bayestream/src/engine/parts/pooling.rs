@@ -13,6 +13,8 @@ const ABSOLUTE_FLOOR: f64 = 1e-12;
 /// known to a ten-thousandth.
 const EVERY_ROW: u64 = 20_000;
 const ONE_IN: u64 = 10;
+/// Variance of a component, in units of the median, above which it does not say what others' is.
+const WIDEST: f64 = 100.0;
 /// Variance of rounding to a step of one.
 const ROUNDING: f64 = 1.0 / 12.0;
 
@@ -139,11 +141,24 @@ pub fn floors(rows: &[f64], frame: &Frame) -> Vec<f64> {
     steps.iter().enumerate().map(in_frame).collect()
 }
 
-/// Variances within components on average, what their covariances are expected to be.
+/// Variances within components on average, what their covariances are expected to be. One that is wider than most by
+/// far, as one of rows far off is, counts as if it were not.
 pub fn diagonal_within<'a>(components: impl Iterator<Item = &'a Moments> + Clone, floor: &[f64]) -> Vec<f64> {
     let d = floor.len();
     let total: f64 = components.clone().map(|m| m.count).sum();
     let left = (total - components.clone().count() as f64).max(1.0);
-    let within = |j: usize| components.clone().map(|m| m.count * m.covariance[j * d + j]).sum::<f64>();
-    (0..d).map(|j| within(j).max(0.0) / left + floor[j]).collect()
+    let mut variances: Vec<(f64, f64)> = Vec::new();
+    let mut within = |j: usize| {
+        variances.clear();
+        variances.extend(components.clone().map(|m| (m.covariance[j * d + j].max(0.0), m.count)));
+        variances.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut below = 0.0;
+        let most = variances.iter().find(|(_, count)| {
+            below += count;
+            below >= 0.5 * total
+        });
+        let most = most.map_or(f64::INFINITY, |(median, _)| WIDEST * median.max(floor[j]));
+        variances.iter().map(|(variance, count)| count * variance.min(most)).sum::<f64>()
+    };
+    (0..d).map(|j| within(j) / left + floor[j]).collect()
 }

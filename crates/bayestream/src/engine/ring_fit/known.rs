@@ -11,7 +11,7 @@ pub(in crate::engine) fn refine(
     weights: &[f64],
     floor: &[f64],
     owners: &[usize],
-    n_free: f64,
+    price: f64,
     interrupt: &Interrupt,
 ) -> RingFit {
     let d = floor.len();
@@ -29,5 +29,5 @@ pub(in crate::engine) fn refine(
     fit.refresh(true);
     fit.find_candidates(true);
     fit.sweep(if d > WIDE { WIDE_SWEEPS } else { FIRST_SWEEPS });
-    fit.finished(FullGaussian, n_free, false)
+    fit.finished(FullGaussian, price, false)
 }

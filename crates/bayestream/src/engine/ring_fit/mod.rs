@@ -13,7 +13,7 @@ mod known;
 mod member;
 mod narrow;
 
-use super::parts::k_means;
+use super::parts::{diagonal_within, k_means};
 use crate::family::{Family, Moments, Prior, PriorWorth};
 use crate::interrupt::Interrupt;
 use crate::num::{self, Rng};
@@ -91,8 +91,8 @@ pub(super) struct FitSize {
     pub starts: usize,
     /// Components at the end, at most.
     pub most: usize,
-    /// Free parameters of a component.
-    pub n_free: f64,
+    /// What each must gain, in nats; see [`price`].
+    pub price: f64,
 }
 
 /// Fits whole rows in the frame; `floor` is the least variance of each column. What is left of it after an interrupt is
@@ -117,7 +117,7 @@ pub(super) fn ring_fit<F: Family>(
     } else {
         fit.find_members(size, rng)
     };
-    fit.finished(family, size.n_free, wants_more)
+    fit.finished(family, size.price, wants_more)
 }
 
 /// The covariance prior of one Gaussian for all rows: its own diagonal, and the rows that it is worth.
@@ -164,8 +164,8 @@ impl<'a> Fit<'a> {
         }
     }
 
-    fn finished<F: Family>(mut self, family: F, n_free: f64, wants_more: bool) -> RingFit {
-        let value = self.log_score - price(n_free, self.weights.len(), self.total) * self.members.len() as f64;
+    fn finished<F: Family>(mut self, family: F, price: f64, wants_more: bool) -> RingFit {
+        let value = self.log_score - price * self.members.len() as f64;
         let mut best = vec![(0.0, 0); self.weights.len()];
         let mut squares = 0.0;
         for (k, member) in self.members.iter().enumerate() {
@@ -187,7 +187,7 @@ impl<'a> Fit<'a> {
     fn find_members(&mut self, size: FitSize, rng: &mut Rng) -> bool {
         self.start(size.starts, rng);
         self.sweep(FIRST_SWEEPS);
-        let wants_more = self.follow_path(price(size.n_free, self.weights.len(), self.total), size.most);
+        let wants_more = self.follow_path(size.price, size.most);
         self.sweep(LAST_SWEEPS);
         wants_more
     }
@@ -309,12 +309,7 @@ impl<'a> Fit<'a> {
     /// Catches densities up with the statistics; `anew` all of them, with what the prior is and is worth.
     fn refresh(&mut self, anew: bool) {
         if anew {
-            let d = self.floor.len();
-            let left = (self.total - self.members.len() as f64).max(1.0);
-            for j in 0..d {
-                let within: f64 = self.members.iter().map(|m| m.moments.count * m.moments.covariance[j * d + j]).sum();
-                self.target[j] = within.max(0.0) / left + self.floor[j];
-            }
+            self.target = diagonal_within(self.members.iter().map(|m| &m.moments), self.floor);
             let chosen = self.worth.choose(self.members.iter().map(|m| &m.moments), &self.target);
             self.members.iter_mut().zip(chosen).for_each(|(member, worth)| member.worth = worth);
         }
