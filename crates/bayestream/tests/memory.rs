@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use bayestream::data::Batch;
-use bayestream::model::{Config, FeatureConfig, FeatureKind, FeatureModel, KINDS, Model};
+use bayestream::model::{Config, FeatureConfig, FeatureKind, FeatureModel, KINDS, Kind, Model};
 use bayestream::num;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -81,12 +81,16 @@ fn mixtures_take_the_memory_that_they_say_they_need() {
             config.settings.start_components = 20;
             // As many rows as make as many components as the estimate is for: greedy kinds give each row of noise its own.
             let n = if info.kind.is_dirichlet() { 50 } else { 100 };
-            let n = if info.kind.is_ofab() { 40 * config.settings.start_components } else { n };
+            // Components of these are those that rows have: as many groups far apart.
+            let n_groups = match info.kind {
+                kind if kind.is_ofab() => Some(config.settings.start_components),
+                Kind::GmmDp => Some(50),
+                _ => None,
+            };
+            let n = n_groups.map_or(n, |groups| 40 * groups);
             let mut rows = noise(n, d);
-            if info.kind.is_ofab() {
-                // Its components are those that rows have: as many groups far apart.
-                let groups = rows.chunks_exact_mut(d).enumerate();
-                groups.for_each(|(i, row)| row[i % config.settings.start_components] += 100.0);
+            if let Some(n_groups) = n_groups {
+                rows.chunks_exact_mut(d).enumerate().for_each(|(i, row)| row[i % n_groups] += 100.0);
             }
             let told = config.memory_needed();
             let mut model = None;

@@ -113,7 +113,8 @@ impl DirichletMixture {
         let refined = refine(rows, weights, floor, &owners, distinct.price(), &self.work.interrupt);
         let fitted = self.fitted(&distinct, core.comps.len());
         core.begin_predicting(floor.clone());
-        let best = if fitted.value > refined.value {
+        // Another start of the same rows may differ by chance by as much as a component costs.
+        let best = if fitted.value > refined.value + distinct.price() {
             core.replace_all(&fitted, rows, weights, self.found_by());
             fitted
         } else {

@@ -1,7 +1,7 @@
 //! Divisions: a component whose rows are predicted better by several, each row by the others, gives way to them.
 
-use super::view::View;
-use crate::engine::ring_fit::{FitSize, RingFit, ring_fit};
+use super::view::{View, distinct_rows};
+use crate::engine::ring_fit::{FitSize, RingFit, price, ring_fit};
 use crate::family::Family;
 use crate::interrupt::Interrupt;
 use crate::num::Rng;
@@ -14,24 +14,40 @@ const OWN: f64 = 1e-3;
 const MOST_STARTS: usize = 8;
 const ROWS_PER_START: usize = 8;
 
-/// Several parts that predict the rows of component `k` better than one does, if there are such: no more than `most`
-/// parts, each of which must gain `price`. A component of which fewer than `fewest` rows are here is left as it is.
+/// What is asked of a division.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terms {
+    /// Mass of a component's rows that must be here.
+    pub fewest: f64,
+    /// Parts, at most.
+    pub most: usize,
+    /// Free parameters of a part.
+    pub n_free: f64,
+    /// Rows that were ever seen: each component is tried time and again, so that chance has all of them to choose from.
+    pub n_seen: u64,
+}
+
+/// Several parts that predict the rows of component `k` better than one does, if there are such.
 pub(super) fn divide<F: Family>(
     family: F,
     view: &View,
     k: usize,
     floor: &[f64],
-    (fewest, most, price): (f64, usize, f64),
+    terms: Terms,
     rng: &mut Rng,
     interrupt: &Interrupt,
 ) -> Option<RingFit> {
     let index: Vec<usize> = (0..view.n_real).filter(|&i| view.q(k)[i] * view.weights[i] > OWN).collect();
     let weights: Vec<f64> = index.iter().map(|&i| view.q(k)[i] * view.weights[i]).collect();
-    if weights.iter().sum::<f64>() < fewest.max(FEWEST) || most < 2 {
+    if weights.iter().sum::<f64>() < terms.fewest.max(FEWEST) || terms.most < 2 {
         return None;
     }
     let rows: Vec<f64> = index.iter().flat_map(|&i| view.block.row(i).iter().copied()).collect();
-    let starts = (index.len() / ROWS_PER_START).clamp(1, MOST_STARTS);
-    let fit = ring_fit(family, &rows, &weights, floor, FitSize { starts, most, price }, rng, interrupt);
+    // Equal rows confirm one another whatever the parts.
+    let (rows, weights, _) = distinct_rows(&rows, floor.len(), &weights);
+    let alike = weights.iter().sum::<f64>() / weights.len() as f64;
+    let price = price(terms.n_free, terms.n_seen as usize, terms.n_seen as f64 * alike);
+    let starts = (weights.len() / ROWS_PER_START).clamp(1, MOST_STARTS);
+    let fit = ring_fit(family, &rows, &weights, floor, FitSize { starts, most: terms.most, price }, rng, interrupt);
     (fit.components.len() > 1).then_some(fit)
 }

@@ -1,7 +1,7 @@
 //! When and how the model is made anew or reorganised.
 
 use super::component::Comp;
-use super::divide::divide;
+use super::divide::{Terms, divide};
 use super::refine::{delete_and_refit, polish};
 use super::shrink::{Move, PairCosts, shrink};
 use super::step::FULL_OVERLAP;
@@ -276,8 +276,6 @@ impl<F: Family> Ofab<F> {
         let retry = if self.regime_start > 0 { 1.0 } else { RETRY_SPLIT };
         let (seed, shard, step) = self.key();
         let mut rng = num::stream(seed, shard ^ DIVIDE_STREAM, step);
-        // Each component is tried each time: chance has all rows that were ever seen to choose from.
-        let price = price(self.family.most_free(self.n_columns), self.n_seen as usize, self.n_seen as f64);
         let total = self.total_mass();
         let mut is_changed = false;
         for k in 0..self.comps.len() {
@@ -290,15 +288,9 @@ impl<F: Family> Ofab<F> {
             comp.split_tried = comp.slow.count;
             // Where the ring misleads, its rows must be most of the component's; else as many as its share.
             let due = if view.recalled { comp.slow.count } else { comp.mass / total * view.total };
-            let found = divide(
-                self.family,
-                view,
-                k,
-                &self.floor,
-                (MOST_OF * due, room + 1, price),
-                &mut rng,
-                &self.work.interrupt,
-            );
+            let n_free = self.family.most_free(self.n_columns);
+            let terms = Terms { fewest: MOST_OF * due, most: room + 1, n_free, n_seen: self.n_seen };
+            let found = divide(self.family, view, k, &self.floor, terms, &mut rng, &self.work.interrupt);
             if let Some(fit) = found {
                 self.install_parts(k, fit);
                 is_changed = true;
