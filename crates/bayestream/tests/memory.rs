@@ -83,13 +83,13 @@ fn mixtures_take_the_memory_that_they_say_they_need() {
             let n = if info.kind.is_dirichlet() { 50 } else { 100 };
             // Components of these are those that rows have: as many groups far apart.
             let n_groups = match info.kind {
-                kind if kind.is_ofab() => Some(config.settings.start_components),
-                Kind::GmmDp => Some(50),
+                kind if kind.is_ofab() => Some((config.settings.start_components, 40)),
+                Kind::GmmDp => Some((50, 4)),
                 _ => None,
             };
-            let n = n_groups.map_or(n, |groups| 40 * groups);
+            let n = n_groups.map_or(n, |(groups, rows_each)| groups * rows_each);
             let mut rows = noise(n, d);
-            if let Some(n_groups) = n_groups {
+            if let Some((n_groups, _)) = n_groups {
                 rows.chunks_exact_mut(d).enumerate().for_each(|(i, row)| row[i % n_groups] += 100.0);
             }
             let told = config.memory_needed();
