@@ -67,6 +67,7 @@ class MixtureModel(DensityMixin, RowModel):
             "columns": model.columns(),
             "k_realized": len(components),
             "k_implemented": model.k_implemented(),
+            **({"counting": counting} if (counting := model.counting()) else {}),
             "components": components,
             "clusters": [
                 {"id": name, "weight": float(weight), "components": members}
@@ -100,6 +101,11 @@ class MixtureModel(DensityMixin, RowModel):
     def n_components_(self) -> int:
         """How many components were found."""
         return len(self._fitted().components()["weights"])
+
+    @property
+    def counting_columns_(self) -> list[str]:
+        """Columns that go one way along the rows, as row numbers and times do: rows to come lie where none has been."""
+        return self._fitted().counting()
 
     @property
     def clusters_(self) -> list[list[str]]:

@@ -57,10 +57,12 @@ pub struct Found {
     pub n_scored: u64,
     /// The most components there may be, and the row when that last kept one out, while it does.
     pub full: Option<(usize, u64)>,
+    /// Columns that go one way along the stream.
+    pub counting: Vec<String>,
 }
 
 macro_rules! row_model {
-    ($model:ident, $config:ident, $part:literal, $heed:expr, $n_clusters:expr, $full:expr) => {
+    ($model:ident, $config:ident, $part:literal, $heed:expr, $n_clusters:expr, $full:expr, $counting:expr) => {
         impl RowModel for $model {
             type Config = $config;
             const PART: &'static str = $part;
@@ -106,6 +108,7 @@ macro_rules! row_model {
                     log_score: snapshot.log_score.prequential_mean,
                     n_scored: snapshot.log_score.n_scored,
                     full: $full(self),
+                    counting: $counting(self),
                 }
             }
         }
@@ -118,6 +121,7 @@ row_model!(
     "component",
     Model::heed,
     |snapshot: &Snapshot| Some(snapshot.clusters().len()),
-    |model: &Model| model.full_at().map(|row| (model.config().settings.max_components, row))
+    |model: &Model| model.full_at().map(|row| (model.config().settings.max_components, row)),
+    |model: &Model| model.counting_columns().into_iter().map(String::from).collect()
 );
-row_model!(FeatureModel, FeatureConfig, "feature", |_, _| (), |_| None, |_| None);
+row_model!(FeatureModel, FeatureConfig, "feature", |_, _| (), |_| None, |_| None, |_| Vec::new());

@@ -88,6 +88,16 @@ pub fn told_parts(n_parts: usize, part: &str, n_clusters: Option<usize>) -> Stri
     }
 }
 
+/// What columns that go one way along the stream mean for predictions.
+pub fn told_counting(columns: &[impl AsRef<str>]) -> String {
+    let names: Vec<&str> = columns.iter().map(AsRef::as_ref).collect();
+    let (verb, them) = if names.len() == 1 { ("counts", "it") } else { ("count", "them") };
+    format!(
+        "{} {verb} along the rows, so that rows to come lie where none has been: leave {them} out unless that is meant",
+        names.join(", ")
+    )
+}
+
 /// That rows ask for more components than there may be.
 pub fn told_full(most: usize) -> String {
     format!("; max-components={most} keeps out more")

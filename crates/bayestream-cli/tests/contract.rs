@@ -267,6 +267,26 @@ fn a_limit_that_keeps_components_out_is_said() {
 }
 
 #[test]
+fn columns_that_count_are_named() {
+    let folder = Folder::new();
+    let rows: String = (0..300).map(|i| format!("{},{}\n", 1000 + 3 * i, i * 37 % 101)).collect();
+    folder.write("log.csv", format!("time,level\n{rows}"));
+    for kind in ["gmm", "mppca", "dpmm"] {
+        let said = folder.ok(&format!("fit log.csv -m {kind} -o model.bay --json"));
+        assert!(said.stderr.contains("time counts along the rows"), "{kind}: {}", said.stderr);
+        let inspected = folder.ok("inspect model.bay --json").stdout;
+        for document in [&said.stdout, &inspected] {
+            assert_eq!(json(document)["counting"], serde_json::json!(["time"]), "{kind}: {document}");
+        }
+        assert!(folder.ok("inspect model.bay").stdout.contains("time counts along the rows"), "{kind}");
+    }
+    folder.write("level.csv", format!("level\n{}", rows.lines().map(|l| format!("{}\n", &l[5..])).collect::<String>()));
+    let said = folder.ok("fit level.csv -o model.bay --json");
+    assert_eq!(json(&said.stdout).get("counting"), None);
+    assert!(!said.stderr.contains("along the rows"), "{}", said.stderr);
+}
+
+#[test]
 fn kinds_to_use_come_before_kinds_to_compare_with() {
     let folder = Folder::new();
     let text = folder.ok("models").stdout;

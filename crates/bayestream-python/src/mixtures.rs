@@ -310,6 +310,11 @@ impl Mixture {
         Ok(stored::locked(py, &self.held).settle()?.model.k_implemented())
     }
 
+    /// Columns that go one way along the stream.
+    fn counting(&self, py: Python<'_>) -> Outcome<Vec<String>> {
+        Ok(stored::locked(py, &self.held).settle()?.model.counting_columns().into_iter().map(String::from).collect())
+    }
+
     /// The names of the columns.
     fn columns(&self, py: Python<'_>) -> Vec<String> {
         stored::locked(py, &self.held).model.columns().to_vec()

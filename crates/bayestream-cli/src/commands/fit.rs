@@ -80,6 +80,9 @@ struct Summary<'a> {
     /// Rows seen when `max-components` last kept a component out.
     #[serde(skip_serializing_if = "Option::is_none")]
     full_at: Option<u64>,
+    /// Columns that go one way along the rows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    counting: Vec<String>,
     log_score: MeanLogScore,
     seconds: f64,
 }
@@ -213,6 +216,9 @@ fn finish<M: RowModel>(
         found.full.map(|(most, _)| terminal::told_full(most)).unwrap_or_default(),
         short(found.log_score)
     ));
+    if !found.counting.is_empty() {
+        terminal::note(terminal::told_counting(&found.counting));
+    }
     let reason = (found.n_scored == 0).then(|| why_unscored(training.model.kind_name(), training.model.scores_after()));
     if let Some(reason) = &reason {
         terminal::note(reason);
@@ -231,6 +237,7 @@ fn finish<M: RowModel>(
         n_clusters: found.n_clusters,
         k_implemented: found.k_implemented,
         full_at: found.full.map(|(_, row)| row),
+        counting: found.counting,
         log_score: MeanLogScore { prequential_mean: found.log_score, n_scored: found.n_scored, reason },
         seconds,
     })

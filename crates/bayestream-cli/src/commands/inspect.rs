@@ -56,6 +56,8 @@ struct Document<'a> {
     k_implemented: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     full_at: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    counting: Vec<&'a str>,
     components: Vec<ComponentEntry<'a>>,
     clusters: Vec<ClusterEntry>,
     settings: BTreeMap<&'static str, Value>,
@@ -143,6 +145,7 @@ fn document<'a>(model: &'a Model, snapshot: &'a Snapshot) -> Document<'a> {
         k_realized: snapshot.k_realized(),
         k_implemented: snapshot.k_implemented,
         full_at: model.full_at(),
+        counting: model.counting_columns(),
         components: snapshot.components.iter().map(|component| component_entry(component, &clustering)).collect(),
         clusters: clusters.iter().map(cluster_entry).collect(),
         settings: settings.into_iter().map(|(name, value)| (name, setting_value(&value))).collect(),
@@ -212,6 +215,10 @@ fn for_people(path: &str, model: &Model, snapshot: &Snapshot) -> String {
     let _ = writeln!(out, "  kind        {}", model.config().kind);
     let _ = writeln!(out, "  rows seen   {}", thousands(snapshot.n_seen));
     let _ = writeln!(out, "  columns     {}: {}", snapshot.columns.len(), listed(&snapshot.columns, 12));
+    let counting = model.counting_columns();
+    if !counting.is_empty() {
+        let _ = writeln!(out, "  counting    {}", terminal::told_counting(&counting));
+    }
     let held = thousands(snapshot.k_implemented as u64);
     let most = model.config().settings.max_components;
     let full = model.full_at().map(|_| terminal::told_full(most)).unwrap_or_default();

@@ -86,6 +86,11 @@ pub trait Learner {
         None
     }
 
+    /// Columns that go one way along the stream, as row numbers and times do, for kinds that look at it.
+    fn counting(&self) -> Vec<usize> {
+        Vec::new()
+    }
+
     /// A scorer of the master model as it is now.
     fn scorer(&self) -> Scorer;
 

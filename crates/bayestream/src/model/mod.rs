@@ -297,6 +297,12 @@ impl Model {
         self.events().full_at(self.n_seen(), is_full)
     }
 
+    /// The names of columns that count: they go one way along the stream, as row numbers, times and sorted columns do. Rows
+    /// to come lie where none has been, and are predicted as such.
+    pub fn counting_columns(&self) -> Vec<&str> {
+        self.body.learner().counting().into_iter().map(|j| self.config.columns[j].as_str()).collect()
+    }
+
     /// Log-scores along the stream.
     pub fn log_score(&self) -> LogScore {
         self.body.learner().log_score()

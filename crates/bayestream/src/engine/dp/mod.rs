@@ -304,6 +304,10 @@ impl Learner for DirichletMixture {
         }
     }
 
+    fn counting(&self) -> Vec<usize> {
+        self.tempo.counting().collect()
+    }
+
     fn scorer(&self) -> Scorer {
         let total = self.total();
         let frame = self.frame.clone().unwrap_or_else(|| Frame::identity(self.n_columns));

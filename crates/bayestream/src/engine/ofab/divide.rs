@@ -7,7 +7,7 @@ use crate::interrupt::Interrupt;
 use crate::num::Rng;
 
 /// Rows that a division is looked for in, at least.
-const FEWEST: f64 = 16.0;
+const FEWEST: f64 = 32.0;
 /// Shares below this do not make a row one of the component's.
 const OWN: f64 = 1e-3;
 /// Parts that a fit begins with: at most so many, and one for so many rows.

@@ -230,6 +230,10 @@ impl<F: Family> Learner for Ofab<F> {
         self.export_pool()
     }
 
+    fn counting(&self) -> Vec<usize> {
+        self.tempo.counting().collect()
+    }
+
     fn scorer(&self) -> Scorer {
         let total = self.total_mass();
         let frame = self.frame.clone().unwrap_or_else(|| Frame::identity(self.n_columns));

@@ -31,7 +31,8 @@ const OVERLAPPING: f64 = 0.02;
 const STARTS_PER_COMPONENT: usize = 2;
 const SPARE_STARTS: usize = 32;
 const ROWS_PER_START: usize = 8;
-/// Ring rows for each component while it may hold every row, and the most it ever holds unless it is asked to.
+/// Rows for each component from which their number is trusted: a fit of fewer is followed by one of twice the rows. And
+/// the most rows that the ring ever holds unless it is asked to.
 const ROWS_PER_COMPONENT: usize = 64;
 const MOST_BUFFERED: usize = 64_000;
 /// Share of the rows since its birth that a component must have to be one that takes over.
@@ -165,7 +166,7 @@ impl<F: Family> Ofab<F> {
 
     /// Rows that the ring may hold: more for many components, which are judged on few rows each.
     fn largest_buffer(&self) -> usize {
-        (ROWS_PER_COMPONENT * self.comps.len()).clamp(LARGEST_BUFFER, MOST_BUFFERED)
+        (2 * ROWS_PER_COMPONENT * self.comps.len()).clamp(LARGEST_BUFFER, MOST_BUFFERED)
     }
 
     /// True when components keep to themselves and have the rows that their parameters, and finding them, need.
@@ -210,7 +211,8 @@ impl<F: Family> Ofab<F> {
             return usize::MAX;
         }
         let n_free: f64 = self.comps.iter().map(|c| c.gauss.n_free()).sum();
-        ((ROWS_PER_PARAMETER * n_free) as usize).clamp(BASE_BUFFER, MOST_NEEDED)
+        let of_parameters = ((ROWS_PER_PARAMETER * n_free) as usize).clamp(BASE_BUFFER, MOST_NEEDED);
+        of_parameters.max(ROWS_PER_COMPONENT * self.comps.len())
     }
 
     pub(super) fn schedule_structure(&mut self) {

@@ -345,7 +345,8 @@ impl<'a> Fit<'a> {
         while self.members.len() > 1 && !self.interrupt.is_raised() && (in_vain < PATIENCE || self.members.len() > most)
         {
             self.merge((self.members.len() / MERGED_AT_ONCE).max(1));
-            let anew = step % WORTH_EVERY == WORTH_EVERY - 1;
+            // Each merge of few changes what the prior is, and it would hold those to come to what is no more.
+            let anew = step % WORTH_EVERY == WORTH_EVERY - 1 || self.members.len() < MERGED_AT_ONCE;
             self.refresh(anew);
             self.find_candidates(anew);
             self.sweep(PATH_SWEEPS);
