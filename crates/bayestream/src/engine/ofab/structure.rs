@@ -211,8 +211,7 @@ impl<F: Family> Ofab<F> {
             return usize::MAX;
         }
         let n_free: f64 = self.comps.iter().map(|c| c.gauss.n_free()).sum();
-        let of_parameters = ((ROWS_PER_PARAMETER * n_free) as usize).clamp(BASE_BUFFER, MOST_NEEDED);
-        of_parameters.max(ROWS_PER_COMPONENT * self.comps.len())
+        ((ROWS_PER_PARAMETER * n_free) as usize).clamp(BASE_BUFFER, MOST_NEEDED)
     }
 
     pub(super) fn schedule_structure(&mut self) {
