@@ -7,7 +7,7 @@ use crate::interrupt::Interrupt;
 use crate::num::Rng;
 
 /// Rows that a division is looked for in, at least.
-const FEWEST: f64 = 32.0;
+const FEWEST: f64 = 16.0;
 /// Shares below this do not make a row one of the component's.
 const OWN: f64 = 1e-3;
 /// Parts that a fit begins with: at most so many, and one for so many rows.
@@ -46,7 +46,7 @@ pub(super) fn divide<F: Family>(
     // Equal rows confirm one another whatever the parts.
     let (rows, weights, _) = distinct_rows(&rows, floor.len(), &weights);
     let alike = weights.iter().sum::<f64>() / weights.len() as f64;
-    let price = price(terms.n_free, terms.n_seen as usize, terms.n_seen as f64 * alike);
+    let price = price(terms.n_free, weights.len(), weights.len() as f64 * alike);
     let starts = (weights.len() / ROWS_PER_START).clamp(1, MOST_STARTS);
     let fit = ring_fit(family, &rows, &weights, floor, FitSize { starts, most: terms.most, price }, rng, interrupt);
     (fit.components.len() > 1).then_some(fit)

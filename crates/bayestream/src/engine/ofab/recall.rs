@@ -20,7 +20,7 @@ const ELSEWHERE: f64 = 1.0;
 
 impl<F: Family> Ofab<F> {
     /// True when most rows belong to components whose rows stick together, as in sorted files.
-    fn comes_in_runs(&self) -> bool {
+    pub(super) fn comes_in_runs(&self) -> bool {
         let total = self.total_mass();
         let in_runs = |c: &&Comp| c.turns.are_in_runs(c.mass / total);
         2.0 * self.comps.iter().filter(in_runs).map(|c| c.mass).sum::<f64>() > total

@@ -193,7 +193,7 @@ impl<F: Family> Ofab<F> {
             }
         }
         for k in moved {
-            self.follow(k);
+            self.move_on(k);
         }
     }
 

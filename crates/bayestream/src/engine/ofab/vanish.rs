@@ -3,7 +3,7 @@
 use super::Ofab;
 use super::component::Comp;
 use super::watch::MeanWatch;
-use crate::family::{Family, GaussScratch, prior_free_count};
+use crate::family::{Family, GaussScratch, Moments, prior_free_count};
 use crate::num;
 use crate::structure::Happening;
 
@@ -77,6 +77,11 @@ impl<F: Family> Ofab<F> {
         }
         let before = self.total_mass();
         self.comps.retain(|c| !gone.contains(&c.id));
+        self.next_structure = now + self.least_interval();
+        // Where kinds of rows come one after the other, those that are not here now are no past that has ended.
+        if self.comes_in_runs() {
+            return;
+        }
         if self.total_mass() < OLD_WORLD * before {
             self.doubt_survivors(since);
         }
@@ -85,7 +90,6 @@ impl<F: Family> Ofab<F> {
         let lasted = ((now - since) as f64).max(LEAST_REGIME);
         let shrink = (lasted / self.total_mass()).min(1.0);
         self.comps.iter_mut().for_each(|c| c.mass *= shrink);
-        self.next_structure = now + self.least_interval();
         self.next_polish = u64::MAX;
     }
 
@@ -148,8 +152,34 @@ impl<F: Family> Ofab<F> {
         num::log_sum_exp(&others) > own - OUTCOMPETED
     }
 
-    /// A component has moved: it starts over from where its recent rows are, with a short memory.
-    pub(super) fn follow(&mut self, k: usize) {
+    /// A component's rows are elsewhere now. If they used to come in runs, this run is another's, which begins here; else
+    /// the component has moved.
+    pub(super) fn move_on(&mut self, k: usize) {
+        if self.comps[k].turns.are_in_runs(self.comps[k].mass / self.total_mass()) {
+            self.branch(k);
+        } else {
+            self.follow(k);
+        }
+    }
+
+    /// A component begins where another's recent rows are; what that knew stays.
+    fn branch(&mut self, k: usize) {
+        if !self.make_room() {
+            return;
+        }
+        let id = self.new_id();
+        let comp = &mut self.comps[k];
+        // The shape is a guess that a few rows overrule.
+        let count = self.n_columns as f64 + 2.0;
+        let moments = Moments { count, mean: comp.watch.restart(&comp.fast.mean), ..comp.fast.clone() };
+        let mut born = Comp::settled(self.family, id, count, moments, comp.prior.clone(), self.n_seen);
+        born.hits = count;
+        self.comps.push(born);
+        self.log(id, Happening::Born);
+    }
+
+    /// It starts over from where its recent rows are, with a short memory.
+    fn follow(&mut self, k: usize) {
         let comp = &mut self.comps[k];
         let mean = comp.watch.shorten().to_vec();
         let memory = comp.watch.memory;

@@ -67,6 +67,11 @@ impl MeanWatch {
         self.gain > threshold
     }
 
+    /// Begins again at `mean`; gives the mean of the recent rows.
+    pub fn restart(&mut self, mean: &[f64]) -> Vec<f64> {
+        std::mem::replace(self, MeanWatch { memory: self.memory, ..MeanWatch::at(mean) }).mean
+    }
+
     /// Shortens the component's memory after it moved; gives the mean to start over from.
     pub fn shorten(&mut self) -> &[f64] {
         let halved = self.memory / 2.0;
