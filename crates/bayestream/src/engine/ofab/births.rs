@@ -18,6 +18,8 @@ use crate::structure::{Happening, RowBlock};
 const TOGETHER: usize = 16;
 const LEAST_FITTED: f64 = 8.0;
 const ROWS_PER_START: usize = 8;
+/// Rows of runs that make the fit begin with more components: few runs are in one batch.
+const MOST_OF_RUNS: usize = 64;
 /// Mass a newborn component starts with, and the count of its statistics.
 const BIRTH_MASS: f64 = 5.0;
 const BIRTH_COUNT: f64 = 1e-3;
@@ -101,8 +103,9 @@ impl<F: Family> Ofab<F> {
         born
     }
 
-    /// Fits many odd rows together. Components that predict their rows better, each by the others, than the model does,
-    /// by more than chance would, are installed, and their rows leave `odd`: they are learned.
+    /// Fits many odd rows together, or, where rows come in runs, all: what follows a run may lie within a component that is
+    /// wide. Components that predict their rows better, each by the others, than the model does, by more than chance would,
+    /// are installed, and their rows leave `odd`: they are learned.
     fn births_together(
         &mut self,
         work: &mut Work,
@@ -111,10 +114,13 @@ impl<F: Family> Ofab<F> {
     ) -> bool {
         work.learned.clear();
         let room = self.settings.max_components.saturating_sub(self.comps.len());
-        if odd.len() < TOGETHER || room == 0 {
+        let at: Vec<usize> = match self.comes_in_runs() {
+            true => (0..work.block.n_rows()).filter(|&i| work.block.row(i).iter().any(|v| !v.is_nan())).collect(),
+            false => odd.iter().map(|(_, _, i)| *i).collect(),
+        };
+        if at.len() < TOGETHER || room == 0 {
             return false;
         }
-        let at: Vec<usize> = odd.iter().map(|(_, _, i)| *i).collect();
         let cells: Vec<f64> = at.iter().flat_map(|&i| self.filled_row(&mut work.block, i)).collect();
         let of_row: Vec<f64> = at.iter().map(|&i| weights.map_or(1.0, |w| w[i])).collect();
         let (rows, of_row, which) = distinct_rows(&cells, self.n_columns, &of_row);
@@ -122,7 +128,8 @@ impl<F: Family> Ofab<F> {
         let mut rng = num::stream(seed, shard ^ BIRTH_STREAM, step);
         let n_free = self.family.most_free(self.n_columns);
         let new: f64 = of_row.iter().sum();
-        let starts = (of_row.len() / ROWS_PER_START).max(1);
+        let starts = (odd.len() + MOST_OF_RUNS).min(of_row.len()) / ROWS_PER_START;
+        let starts = starts.max(1);
         let size = FitSize { starts, most: room, price: price(n_free, of_row.len(), new) };
         let fit = ring_fit(self.family, &rows, &of_row, &self.floor, size, &mut rng, &work.interrupt);
         // Their share of all rows, had they been expected.
