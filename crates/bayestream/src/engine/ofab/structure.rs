@@ -118,7 +118,7 @@ impl<F: Family> Ofab<F> {
             let mut comp = Comp::settled(self.family, id, mass, part.moments, part.prior, now);
             comp.turns = turns;
             match continued {
-                Some(c) => (comp.born, comp.split_tried) = (c.born, c.split_tried),
+                Some(c) => comp.born = c.born,
                 None => self.log(id, Happening::Born),
             }
             self.comps.push(comp);
@@ -283,10 +283,10 @@ impl<F: Family> Ofab<F> {
             let room = self.settings.max_components.saturating_sub(self.comps.len());
             let comp = &mut self.comps[k];
             // The same rows give the same answer: wait until there are many new ones.
-            if !comp.graduated || comp.slow.count < retry * comp.split_tried {
+            if !comp.graduated || comp.hits < retry * comp.split_tried {
                 continue;
             }
-            comp.split_tried = comp.slow.count;
+            comp.split_tried = comp.hits;
             // Where the ring misleads, its rows must be most of the component's; else as many as its share.
             let due = if view.recalled { comp.slow.count } else { comp.mass / total * view.total };
             let n_free = self.family.most_free(self.n_columns);
@@ -315,7 +315,6 @@ impl<F: Family> Ofab<F> {
             let mut comp = Comp::settled(self.family, id, mass, moments, prior, self.n_seen);
             comp.overlap = FULL_OVERLAP;
             comp.turns.clone_from(&parent.turns);
-            comp.split_tried = comp.slow.count;
             if at == 0 {
                 self.comps[k] = Comp { born: parent.born, ..comp };
             } else {
