@@ -152,9 +152,7 @@ impl<F: Family> Ofab<F> {
                 comp.turns.pass();
                 continue;
             }
-            if self.settings.drift {
-                comp.turns.take(q, first);
-            }
+            comp.turns.take(q, first);
             comp.mass += mass;
             comp.hits += mass;
             let overlapping = (comp.overlap / FULL_OVERLAP).min(1.0);

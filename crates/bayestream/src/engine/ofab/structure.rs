@@ -225,9 +225,10 @@ impl<F: Family> Ofab<F> {
     }
 
     /// When the newest of the components that take much of the stream was born: when rows arrive sorted, its rows and
-    /// those of its fragments must be looked at while the ring holds them. A learner that follows drift has other means.
+    /// those of its fragments must be looked at while the ring holds them. A learner that follows drift has other means, and
+    /// so has one that knows that rows come in runs.
     pub(super) fn newest_heavy(&self) -> Option<u64> {
-        if self.settings.drift {
+        if self.settings.drift || self.comes_in_runs() {
             return None;
         }
         let is_heavy = |c: &&Comp| c.graduated && c.hits >= HEAVY * (self.n_seen - c.born) as f64;
