@@ -5,6 +5,7 @@
 
 use super::Ofab;
 use super::component::Comp;
+use super::shrink::are_one;
 use super::step::{LearnedRow, Work};
 use super::turns::Turns;
 use super::view::distinct_rows;
@@ -114,7 +115,8 @@ impl<F: Family> Ofab<F> {
     ) -> bool {
         work.learned.clear();
         let room = self.settings.max_components.saturating_sub(self.comps.len());
-        let at: Vec<usize> = match self.comes_in_runs() {
+        let in_runs = self.comes_in_runs();
+        let at: Vec<usize> = match in_runs {
             true => (0..work.block.n_rows()).filter(|&i| work.block.row(i).iter().any(|v| !v.is_nan())).collect(),
             false => odd.iter().map(|(_, _, i)| *i).collect(),
         };
@@ -146,9 +148,13 @@ impl<F: Family> Ofab<F> {
             if moments.count < LEAST_FITTED || gained < least {
                 continue;
             }
-            rows.iter().zip(&shares).for_each(|(&i, share)| held[i as usize] += share);
             let prior = Prior { target: fit.target.clone(), floor: self.floor.clone(), worth: Some(worth) };
             let mut comp = Comp::settled(self.family, self.new_id(), moments.count, moments, prior, self.n_seen);
+            // One that is still learning its shape is overtaken by a fit of a whole batch, which may be no news for all that.
+            if in_runs && self.comps.iter().any(|other| other.graduated && are_one(self.family, other, &comp)) {
+                continue;
+            }
+            rows.iter().zip(&shares).for_each(|(&i, share)| held[i as usize] += share);
             comp.hits = comp.mass;
             comp.turns = Turns::of(&rows, &shares, self.n_seen - work.block.n_rows() as u64);
             self.log(comp.id, Happening::Born);

@@ -86,6 +86,15 @@ fn runnalls<F: Family>(family: F, a: &Comp, b: &Comp) -> f64 {
     0.5 * (both * merged.log_det() - a.mass * a.gauss.log_det() - b.mass * b.gauss.log_det())
 }
 
+/// True when two components are better taken as one by the criterion: what is lost is less than what parameters cost.
+pub(super) fn are_one<F: Family>(family: F, a: &Comp, b: &Comp) -> bool {
+    let (n_a, n_b) = (a.fast.count, b.fast.count);
+    let both = merged_gauss(family, a, b);
+    let lost = (n_a + n_b) * both.log_det() - n_a * a.gauss.log_det() - n_b * b.gauss.log_det();
+    let price = |gauss: &Gauss, n: f64| gauss.n_free() * n.max(1.0).ln(); // [OFAB] (3)
+    lost < price(&a.gauss, n_a) + price(&b.gauss, n_b) - price(&both, n_a + n_b)
+}
+
 /// Density of two components taken as one.
 fn merged_gauss<F: Family>(family: F, a: &Comp, b: &Comp) -> Gauss {
     let mut moments = a.fast.clone();
