@@ -23,8 +23,6 @@ pub(super) struct Terms {
     pub most: usize,
     /// Free parameters of a part.
     pub n_free: f64,
-    /// Rows that were ever seen: each component is tried time and again, so that chance has all of them to choose from.
-    pub n_seen: u64,
 }
 
 /// Several parts that predict the rows of component `k` better than one does, if there are such.
@@ -45,8 +43,7 @@ pub(super) fn divide<F: Family>(
     let rows: Vec<f64> = index.iter().flat_map(|&i| view.block.row(i).iter().copied()).collect();
     // Equal rows confirm one another whatever the parts.
     let (rows, weights, _) = distinct_rows(&rows, floor.len(), &weights);
-    let alike = weights.iter().sum::<f64>() / weights.len() as f64;
-    let price = price(terms.n_free, weights.len(), weights.len() as f64 * alike);
+    let price = price(terms.n_free, weights.len(), weights.iter().sum());
     let starts = (weights.len() / ROWS_PER_START).clamp(1, MOST_STARTS);
     let fit = ring_fit(family, &rows, &weights, floor, FitSize { starts, most: terms.most, price }, rng, interrupt);
     (fit.components.len() > 1).then_some(fit)

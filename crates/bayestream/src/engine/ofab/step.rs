@@ -1,6 +1,6 @@
 //! One batch: E-step, births, M-step, probation and deaths.
 
-use super::Ofab;
+use super::{Comp, Ofab};
 use crate::engine::StepReport;
 use crate::engine::parts::{Gather, Sums, accumulate};
 use crate::family::{Family, GaussScratch, Moments};
@@ -200,7 +200,9 @@ impl<F: Family> Ofab<F> {
         let now = self.n_seen;
         let probation = self.probation();
         let total = self.total_mass();
-        let least = total * self.settings.least_share(self.comps.len()) / 2.0;
+        // Its share is that of the rows since it came: late clusters have few of all.
+        let least_share = self.settings.least_share(self.comps.len()) / 2.0;
+        let is_light = |c: &Comp| c.mass < least_share * total.min((now - c.born) as f64);
         let mut news = Vec::new();
         for comp in self.comps.iter_mut().filter(|c| !c.graduated) {
             let aged = now - comp.born >= probation;
@@ -215,7 +217,7 @@ impl<F: Family> Ofab<F> {
             let heaviest = self.comps.iter().map(|c| c.mass).fold(0.0, f64::max);
             self.comps.retain(|c| {
                 let aged = now - c.born >= probation;
-                let dies = aged && c.mass < heaviest && (!c.graduated || c.mass < least);
+                let dies = aged && c.mass < heaviest && (!c.graduated || is_light(c));
                 if dies && c.graduated {
                     news.push((c.id, Happening::Died));
                 }

@@ -291,7 +291,7 @@ impl<F: Family> Ofab<F> {
             // Where the ring misleads, its rows must be most of the component's; else as many as its share.
             let due = if view.recalled { comp.slow.count } else { comp.mass / total * view.total };
             let n_free = self.family.most_free(self.n_columns);
-            let terms = Terms { fewest: MOST_OF * due, most: room + 1, n_free, n_seen: self.n_seen };
+            let terms = Terms { fewest: MOST_OF * due, most: room + 1, n_free };
             let found = divide(self.family, view, k, &self.floor, terms, &mut rng, &self.work.interrupt);
             if let Some(fit) = found {
                 self.install_parts(k, fit);
