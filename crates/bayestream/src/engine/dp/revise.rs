@@ -169,6 +169,7 @@ impl DirichletMixture {
         core.renew_predictions();
         core.renew_whole(&mut self.pooling);
         core.news.clear();
+        self.tempo.change_frame();
         (self.core, self.frame) = (Some(core), Some(frame));
     }
 }

@@ -47,6 +47,7 @@ impl DirichletMixture {
         // What came and went on the way is nobody's news, but for a want of room that lasts.
         let is_full = core.is_full();
         core.news.retain(|(_, what)| is_full && *what == Happening::Full);
+        self.tempo.change_frame();
         (self.core, self.frame) = (Some(core), Some(frame));
     }
 

@@ -137,6 +137,7 @@ impl<F: Family> Ofab<F> {
             let frame = Frame::of_rows(&rows, self.n_columns, self.scaling);
             self.floor = floors(&rows, &frame);
             self.frame = Some(frame);
+            self.tempo.change_frame();
             // Components of an older frame cannot be compared with rows in the new one.
             self.comps.clear();
         }

@@ -102,6 +102,11 @@ impl Tempo {
         }
     }
 
+    /// Rows to come are in another frame: the last ones cannot be compared with them.
+    pub fn change_frame(&mut self) {
+        self.steps.iter_mut().for_each(|steps| steps.last = None);
+    }
+
     /// Columns that count: they go one way, as row numbers, times and sorted columns do, so that rows to come lie
     /// where none has been.
     pub fn counting(&self) -> impl Iterator<Item = usize> + '_ {
