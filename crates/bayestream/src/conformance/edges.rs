@@ -8,6 +8,7 @@ use crate::data::{Batch, LARGEST_CELL};
 use crate::model::Model;
 use crate::num;
 use crate::outlier::Verdict;
+use crate::structure::BROAD_DOF;
 
 pub(super) fn far_outliers(subject: &Subject) -> Result<(), String> {
     // Among the first rows, and later.
@@ -21,6 +22,29 @@ pub(super) fn far_outliers(subject: &Subject) -> Result<(), String> {
         let model = subject.fitted(&stream.rows, d, seed)?;
         subject.ensure_sound(&model, &stream.rows, &format!("outliers from row {first} on"))?;
         subject.ensure_sound(&model, &stream.held_out, &format!("after outliers from row {first} on"))?;
+    }
+    Ok(())
+}
+
+/// Where densities are pooled, that of a row falls with its distance as a power and no faster: the broadest of them, around
+/// one Gaussian for all rows, has at least a quarter of a row's weight.
+pub(super) fn any_distance(subject: &Subject) -> Result<(), String> {
+    let stream = three_clusters(1500, SEED + 43);
+    let d = stream.n_columns;
+    for n in [3, 40, 1500] {
+        let model = subject.fitted(&stream.rows[..n * d], d, SEED + 43)?;
+        let snapshot = model.snapshot();
+        let mut logs = Vec::new();
+        let far: Vec<f64> = (0..30).flat_map(|e| vec![10f64.powi(e); d]).collect();
+        snapshot.scorer().log_densities(&far, &mut logs);
+        subject.ensure(logs.iter().all(|log| log.is_finite()), || format!("of {n} rows: {logs:?}"))?;
+        let Some(pool) = &snapshot.pool else { continue };
+        let least = 0.25 / (n as f64 + 1.0);
+        let weights = pool.weights;
+        subject.ensure(weights.iter().all(|w| *w >= least - 1e-12), || format!("of {n} rows: weights {weights:?}"))?;
+        let steepest = (BROAD_DOF + d as f64) * 10f64.ln() + 0.01;
+        let falls = logs.windows(2).skip(3).all(|pair| pair[0] - pair[1] <= steepest);
+        subject.ensure(falls, || format!("of {n} rows: {logs:?} fall faster than {steepest} for a factor of ten"))?;
     }
     Ok(())
 }

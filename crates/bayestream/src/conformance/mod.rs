@@ -56,7 +56,7 @@ pub fn checks() -> &'static [Check] {
     &CHECKS
 }
 
-const CHECKS: [Check; 39] = [
+const CHECKS: [Check; 40] = [
     Check { name: "an empty batch is the identity", run: rows::empty_batch },
     Check { name: "a failed update changes nothing", run: rows::failed_update },
     Check { name: "the same seed gives the same bytes", run: rows::same_seed },
@@ -75,6 +75,7 @@ const CHECKS: [Check; 39] = [
     Check { name: "far rows of weight zero do not matter", run: symmetry::weight_zero_far },
     Check { name: "a row of weight two is two rows", run: symmetry::weight_two },
     Check { name: "finite with far outliers", run: edges::far_outliers },
+    Check { name: "no row is impossible", run: edges::any_distance },
     Check { name: "the largest cell after tiny ones", run: edges::largest_cell },
     Check { name: "columns of the largest cells", run: edges::largest_cells },
     Check { name: "missing cells are accepted", run: edges::missing_cells },
