@@ -45,9 +45,9 @@ impl<F: Family> Ofab<F> {
         }
     }
 
-    /// False while the model is still made from all rows time and again: what is there then was there.
+    /// False while the first model is made from all rows time and again: what is there then was there.
     pub(super) fn may_vanish(&self) -> bool {
-        self.regime_start > 0 || self.n_seen > self.base()
+        self.regime_start > 0 || self.n_seen > self.settings.warm_up as u64
     }
 
     /// Sums up the evidence that components' rows have stopped coming: a likelihood ratio of "gone" against "present"
