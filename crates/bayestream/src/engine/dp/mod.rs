@@ -298,6 +298,9 @@ impl Learner for DirichletMixture {
     }
 
     fn pooled(&self) -> Option<PooledSnapshot> {
+        if !self.pools() {
+            return None;
+        }
         match &self.frame {
             Some(frame) => self.pooling.export(self.tempo.counts(), frame, self.shard),
             None => self.provisional()?.pooled(),
