@@ -164,14 +164,18 @@ impl<F: Family> Ofab<F> {
 
     /// A component begins where another's recent rows are; what that knew stays.
     fn branch(&mut self, k: usize) {
-        if !self.make_room() {
-            return;
+        let comp = &mut self.comps[k];
+        let mean = comp.watch.restart(&comp.fast.mean);
+        // Merging others for room would renumber them while several may be on the move.
+        if self.comps.len() >= self.settings.max_components {
+            let id = self.comps[k].id;
+            return self.events.push_full(self.n_seen, id);
         }
         let id = self.new_id();
-        let comp = &mut self.comps[k];
+        let comp = &self.comps[k];
         // The shape is a guess that a few rows overrule.
         let count = self.n_columns as f64 + 2.0;
-        let moments = Moments { count, mean: comp.watch.restart(&comp.fast.mean), ..comp.fast.clone() };
+        let moments = Moments { count, mean, ..comp.fast.clone() };
         let mut born = Comp::settled(self.family, id, count, moments, comp.prior.clone(), self.n_seen);
         born.hits = count;
         self.comps.push(born);
